@@ -1,0 +1,186 @@
+"""The result: everything an output may print, in the shape of the JSON contract (version 1)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from analyzer.units import Size
+
+Outcome = Literal["served", "degraded", "failed", "unknown"]
+Confidence = Literal["certain", "likely", "possible"]
+Severity = Literal["error", "warning", "note"]
+Role = Literal["root", "contributing", "cascade", "hygiene"]
+Direction = Literal["raise", "lower", "set", "remove", "none"]
+Safety = Literal["safe", "review", "display"]
+Phase = Literal["args", "init", "load_weights", "profile", "kv_alloc", "warmup", "graph_capture", "serve", "shutdown"]
+Path = Literal["selected", "forced", "flags", "unknown"]
+
+
+class Record(BaseModel):
+    """Base of all records: immutable, and closed against misspelt fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+
+
+class SizeRecord(Record):
+    """An amount of memory: bytes, and the interval low..high that the printed decimals leave open."""
+
+    bytes: int
+    low: int
+    high: int
+    text: str
+
+    @classmethod
+    def of(cls, size: Size) -> SizeRecord:
+        return cls(bytes=size.bytes, low=size.low, high=size.high, text=size.text)
+
+
+class InputRecord(Record):
+    name: str
+    bytes: int
+    lines: int
+    sha256: str
+    engine: Literal["vllm", "sglang"] | None = None
+    engine_version: str | None = None
+    wrappers: list[str] = []
+
+
+class Advice(Record):
+    """One knob and which way to turn it; direction "none" means that touching it is useless here."""
+
+    knob: str
+    direction: Direction
+    value: int | float | str | None = None
+    low: int | float | None = None
+    high: int | float | None = None
+    why: str
+
+
+class Verdict(Record):
+    outcome: Outcome
+    cause: str
+    phase: Phase | None
+    confidence: Confidence
+    summary: str
+    advice: list[Advice] = []
+
+
+class RankRecord(Record):
+    rank: str
+    pid: int | None = None
+    device: str | None = None
+    ledger: dict[str, SizeRecord] = {}
+    basis: dict[str, str] = Field(default={}, exclude=True)
+    """For each ledger item whether it was measured, computed or assumed, and from which lines; for the reader."""
+
+
+class RunRecord(Record):
+    id: str
+    input: str
+    engine: Literal["vllm", "sglang"] | None
+    engine_version: str | None
+    outcome: Outcome
+    phase: Phase | None
+    args: dict[str, Any] = {}
+    profile: str | None = None
+    path: Path = "unknown"
+    ranks: list[RankRecord] = []
+
+
+class Evidence(Record):
+    input: str
+    line: int
+    text: str
+
+
+class Finding(Record):
+    rule: str
+    severity: Severity
+    role: Role
+    confidence: Confidence
+    title: str
+    message: str
+    evidence: list[Evidence] = []
+    patches: list[int] = []
+    cause: str | None = Field(default=None, exclude=True)
+    advice: list[Advice] = Field(default=[], exclude=True)
+    not_proven: str = Field(default="", exclude=True)
+
+
+class Proof(Record):
+    holds: bool
+    before: str
+    after: str
+
+
+class Patch(Record):
+    file: str
+    line: int
+    path: list[str | int]
+    op: Literal["set", "add", "remove"]
+    old: Any
+    new: Any
+    safety: Safety
+    proof: Proof
+    diff: str
+
+
+class LadderRecord(Record):
+    """What several runs of one profile measured: where it fails, where it passes, and the overhead that follows."""
+
+    profile: str
+    fails_at: list[int] = []
+    passes_at: list[int] = []
+    threshold: dict[str, int] | None = None
+    overhead: dict[str, int] | None = None
+    notes: list[str] = []
+
+
+class FactRecord(Record):
+    kind: str
+    input: str
+    line: int
+    run: str | None
+    rank: str | None
+    fields: dict[str, Any]
+
+
+class UnknownLine(Record):
+    line: int
+    text: str
+
+
+class Tool(Record):
+    name: str
+    version: str
+
+
+class Abstention(Record):
+    """A rule that could not be judged, what it lacked, and how to have it logged."""
+
+    rule: str
+    missing: list[str]
+    how_to_get: str = ""
+
+
+class Analysis(Record):
+    """The whole result. `model_dump_json()` is the JSON output; excluded fields serve the pages people read."""
+
+    schema_version: Literal["1"] = "1"
+    tool: Tool
+    inputs: list[InputRecord]
+    verdict: Verdict
+    runs: list[RunRecord] = []
+    findings: list[Finding] = []
+    patches: list[Patch] = []
+    ladder: list[LadderRecord] = []
+    facts: list[FactRecord] = []
+    unknown_lines: list[UnknownLine] = []
+    file_diffs: list[str] = Field(default=[], exclude=True)
+    """One diff for each settings file, with all its patches together."""
+    abstentions: list[Abstention] = Field(default=[], exclude=True)
+    not_logged: list[str] = Field(default=[], exclude=True)
+    understood: bool = Field(default=True, exclude=True)
+    """False when no engine start, failure or serving was recognised in any input (exit code 3)."""
