@@ -1,0 +1,146 @@
+"""Documents -> facts, and the lines that speak of memory but that no grammar knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from analyzer.facts.fact import Fact
+from analyzer.facts.read import Ending, Reading, read_message
+from analyzer.grammar import Grammars, Message
+from analyzer.inputs.document import Document
+from analyzer.inputs.lines import Line
+from analyzer.inputs.sieve import find_literals
+
+MOST_CONTINUATIONS = 12
+"""A message wrapped over more lines than this is given up."""
+MOST_LINES_BETWEEN = 60
+"""How far away, among the lines of other processes, a continuation may stand."""
+Reached = dict[tuple[str, int], int]
+"""(kind, line number) -> position in that line up to which an earlier message of that kind took it in."""
+MEMORY_WORDS = ("memory", "Memory", "GiB", "MiB", " GB", "OOM", "out of space", "swap", "памят", "ГиБ")
+
+
+class _Found(NamedTuple):
+    """A message, where in the record it begins, how it reads, and how far it reaches into each further line it takes in."""
+
+    message: Message
+    start: int
+    reading: Reading
+    continued: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The facts of one document in order of lines, and its memory-looking lines that gave none."""
+
+    facts: list[Fact]
+    unknown: list[Line]
+
+
+def extract_facts(document: Document, grammars: Grammars) -> Extraction:
+    """Read every message that the grammars know."""
+    facts: list[Fact] = []
+    hits = find_literals(document.text, [*grammars.by_anchor, *MEMORY_WORDS])
+    understood: set[int] = set()
+    read: Reached = {}
+    suspicious: list[int] = []
+    for index, group in groupby(hits, key=lambda hit: hit[0]):
+        literals = [literal for _, literal in group]
+        if any(literal in MEMORY_WORDS for literal in literals):
+            suspicious.append(index)
+        anchors = [literal for literal in literals if literal in grammars.by_anchor]
+        for line in document.records(index) if anchors else ():
+            for fact in _facts_of(document, index, line, anchors, grammars, read):
+                facts.append(fact)
+                understood.update(range(fact.line.number, fact.last_line + 1))
+    unknown = [line for index in suspicious if index + 1 not in understood for line in document.records(index)]
+    facts.sort(key=lambda fact: fact.line.number)
+    return Extraction(facts, unknown)
+
+
+def _facts_of(document: Document, index: int, line: Line, anchors: Iterable[str], grammars: Grammars, read: Reached) -> Iterator[Fact]:
+    """The messages in one record, each read once however many of its literals stand in the record and in the lines it continues in."""
+    taken: dict[str, int] = {}
+    found: list[_Found] = []
+    for start, message in sorted(_candidates(line.text, anchors, grammars), key=lambda candidate: candidate[0]):
+        if start < taken.get(message.kind, read.get((message.kind, line.number), 0)):
+            continue
+        reading, continued = _read_with_continuations(document, index, line, start, message)
+        if reading.ending is Ending.OTHER or (reading.ending is Ending.CUT and not (reading.fields or reading.could_end)):
+            continue
+        taken[message.kind] = start + max(reading.used, 1)
+        found.append(_Found(message, start, reading, continued))
+    for one in found:
+        if not any(_explains(other, one) for other in found):
+            read.update({(one.message.kind, number): end for number, end in one.continued.items()})
+            last_line = max(one.continued, default=line.number)
+            yield Fact(one.message.kind, line, one.reading.fields, one.reading.ending is Ending.CUT, last_line, one.message.family)
+
+
+def _explains(other: _Found, cut: _Found) -> bool:
+    """Whether a cut message may just as well be (a part of) another message of its grammar, read as far or further."""
+    return (
+        cut.reading.ending is Ending.CUT
+        and other is not cut
+        and other.message.family == cut.message.family
+        and other.start <= cut.start
+        and other.start + other.reading.used >= cut.start + cut.reading.used
+    )
+
+
+def _candidates(text: str, anchors: Iterable[str], grammars: Grammars) -> Iterator[tuple[int, Message]]:
+    """Where each message may begin: at its leading literal, else at the beginning of the text."""
+    found: set[tuple[int, str]] = set()
+    for anchor in anchors:
+        position = text.find(anchor)
+        while position != -1:
+            for message, leads in grammars.by_anchor[anchor]:
+                start = position if leads else 0
+                if (start, message.kind) not in found:
+                    found.add((start, message.kind))
+                    yield start, message
+            position = text.find(anchor, position + 1)
+
+
+def _read_with_continuations(document: Document, index: int, line: Line, start: int, message: Message) -> tuple[Reading, dict[int, int]]:
+    """The longest reading of a message, and how far it reaches into each further line that continues it."""
+    text = line.text[start:]
+    best = read_message(message.parser, text)
+    continued: dict[int, int] = {}
+    if not best.open:
+        return best, continued
+    for count, later in enumerate(document.following(index, line, MOST_LINES_BETWEEN)):
+        if count >= MOST_CONTINUATIONS or not best.open:
+            break
+        if not later.text.strip():
+            continue
+        joined = max((_joined(message, text, later.text, glue) for glue in _glues(best, later)), key=lambda attempt: attempt[0].used)
+        reading, longer = joined
+        if reading.ending is Ending.OTHER or reading.used <= len(text) or _only_longer(best, reading):
+            break
+        best, text = reading, longer
+        continued[later.number] = reading.used - len(longer) + len(later.text)
+    return best, continued
+
+
+def _only_longer(whole: Reading, longer: Reading) -> bool:
+    """Whether a further line gave a message that was already whole nothing but a longer last word."""
+    return whole.ending is Ending.COMPLETE and longer.tokens <= whole.tokens
+
+
+def _glues(reading: Reading, later: Line) -> tuple[str, ...]:
+    """How a wrapped text may be put together again: inside a phrase of the message with or without a blank, else at a blank or anywhere.
+
+    A line with a time stamp of its own may go on with a message (some loggers repeat their head on each line), but not inside a word;
+    and a message that is whole goes on at a blank or not at all.
+    """
+    blank = " " if reading.mid_word else "\n"
+    return (blank,) if later.origin.time or reading.ending is Ending.COMPLETE else ("", blank) if reading.mid_word else (blank, "")
+
+
+def _joined(message: Message, text: str, more: str, glue: str) -> tuple[Reading, str]:
+    longer = text + glue + more.lstrip()
+    return read_message(message.parser, longer), longer
