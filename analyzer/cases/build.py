@@ -1,0 +1,144 @@
+"""Facts -> runs with their arguments, ranks, ledgers and events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from analyzer.analysis import Outcome, Phase
+from analyzer.cases.events import build_events
+from analyzer.cases.ledger import build_ledger
+from analyzer.cases.model import Choice, Engine, Rank, Run
+from analyzer.cases.ranks import by_rank
+from analyzer.cases.runs import ENGINES, split_runs
+from analyzer.engines.phases import PHASE_AFTER, SERVING, order
+from analyzer.facts.fact import Fact
+from analyzer.units import Size
+
+ARGUMENT_DUMPS = (
+    "engine_config",
+    "command_line",
+    "selector_args",
+    "args_namespace",
+    "non_default_args",
+    "server_args_fragment",
+    "server_args",
+)
+"""Where arguments are printed; a later entry knows better than an earlier one."""
+RENAMED = {"max_seq_len": "max_model_len"}
+"""Keys of the engine's own configuration dump -> the argument they come from."""
+VERSIONS = ("engine_config", "engine_version", "api_server_version", "api_server_logo")
+
+
+def build_runs(source: str, facts: Sequence[Fact], failing: frozenset[str]) -> list[Run]:
+    """The runs of one document."""
+    return [_run(f"{source}#{number}", source, part) for number, part in enumerate(split_runs(facts, failing), 1)]
+
+
+def _run(identity: str, source: str, facts: Sequence[Fact]) -> Run:
+    engine = engine_of(facts)
+    args = arguments(facts)
+    utilization = args.get("gpu_memory_utilization")
+    own_pids = frozenset(fact.line.origin.pid for fact in facts if fact.line.origin.pid is not None)
+    ranks = []
+    for name, own in by_rank(facts).items():
+        ledger = build_ledger(own, engine, float(utilization) if isinstance(utilization, (int, float)) else None, own_pids)
+        if ledger:
+            ranks.append(Rank(name, _pid(own), _device(own), ledger, own))
+    return Run(
+        id=identity,
+        source=source,
+        engine=engine,
+        version_text=next((text for kind in VERSIONS for fact in facts if fact.kind == kind and (text := fact.text("version"))), None),
+        args=args,
+        choice=choice_of(facts),
+        ranks=tuple(ranks),
+        events=tuple(build_events(facts)),
+        facts=tuple(facts),
+        phase=reached(facts),
+        outcome=_outcome(facts),
+        head_cut=engine is not None and not any(fact.kind in ARGUMENT_DUMPS for fact in facts),
+    )
+
+
+def engine_of(facts: Sequence[Fact]) -> Engine | None:
+    """The engine whose messages are the most; also told by paths in tracebacks. None when nothing tells."""
+    votes = dict.fromkeys(ENGINES, 0)
+    for fact in facts:
+        if fact.family in votes:
+            votes[fact.family] += 2
+        elif fact.kind == "traceback_frame":
+            path = str(fact.fields.get("file", ""))
+            for engine in ENGINES:
+                votes[engine] += f"/{engine}/" in path
+        elif fact.kind == "command_line" and fact.fields.get("engine") in votes:
+            votes[str(fact.fields["engine"])] += 2
+        elif fact.kind.startswith("selector_"):
+            votes["vllm"] += 1
+    best = max(votes, key=lambda engine: votes[engine])
+    return cast(Engine, best) if votes[best] else None
+
+
+def arguments(facts: Sequence[Fact]) -> dict[str, Any]:
+    """The engine arguments that the log shows, in snake_case."""
+    merged: dict[str, Any] = {}
+    for kind in ARGUMENT_DUMPS:
+        for fact in facts:
+            if fact.kind == kind:
+                dump: Mapping[str, Any] = fact.mapping("args")
+                merged.update({RENAMED.get(name := key.lstrip("-").replace("-", "_"), name): value for key, value in dump.items()})
+    return merged
+
+
+def choice_of(facts: Sequence[Fact]) -> Choice:
+    """What the profile selector said."""
+    forced = next((fact for fact in facts if fact.kind == "selector_forced"), None)
+    chosen = next((fact for fact in facts if fact.kind == "selector_choice"), None)
+    clamp = next((fact for fact in facts if fact.kind == "selector_clamp"), None)
+    dumped = any(fact.kind in ("command_line", "non_default_args", "args_namespace", "server_args") for fact in facts)
+    if forced is not None:
+        return Choice(profile=forced.text("profile"), path="forced")
+    if chosen is None:
+        return Choice(path="flags" if dumped else "unknown")
+    available = chosen.fields.get("available")
+    sizes = [size for size in (available if isinstance(available, list) else [available]) if isinstance(size, Size)]
+    return Choice(
+        profile=chosen.text("profile"),
+        path="selected",
+        rejected=tuple(str(name) for name in chosen.many("rejected")),
+        available=sizes[-1] if sizes else None,
+        free=clamp.size("free") if clamp else None,
+        total=clamp.size("total") if clamp else None,
+        utilization_asked=clamp.number("asked") if clamp else None,
+        utilization_clamped=clamp.number("clamped") if clamp else None,
+    )
+
+
+def reached(facts: Sequence[Fact]) -> Phase | None:
+    """The furthest phase of a run."""
+    phases = [phase for fact in facts if (phase := PHASE_AFTER.get(fact.kind))]
+    return max(phases, key=order) if phases else None
+
+
+def _outcome(facts: Sequence[Fact]) -> Outcome:
+    return "served" if any(fact.kind in SERVING and not is_server_error(fact) for fact in facts) else "unknown"
+
+
+def is_server_error(fact: Fact) -> bool:
+    """An access line with a 5xx status: the front end lives, the request failed."""
+    status = fact.fields.get("status")
+    return fact.kind == "http_access" and isinstance(status, int) and status >= 500
+
+
+def _pid(facts: Sequence[Fact]) -> int | None:
+    return next((fact.line.origin.pid for fact in facts if fact.line.origin.pid is not None), None)
+
+
+def _device(facts: Sequence[Fact]) -> str | None:
+    for fact in facts:
+        gpu = fact.fields.get("gpu", fact.fields.get("device"))
+        if isinstance(gpu, int):
+            return f"GPU {gpu}"
+        if isinstance(gpu, str) and (":" in gpu or gpu.isdigit()):
+            return gpu if ":" in gpu else f"GPU {gpu}"
+    return None

@@ -1,0 +1,80 @@
+"""Facts of a run -> events: repeats counted once, each with the rank, the phase and the code it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzer.analysis import Phase
+from analyzer.cases.model import Event
+from analyzer.cases.ranks import has_workers, rank_name
+from analyzer.cases.tracebacks import FRAME, MOST_LINES_BETWEEN_FRAMES, Traceback, frames_around, tracebacks
+from analyzer.engines.phases import PHASE_AFTER, order
+from analyzer.engines.sites import Frame, phase_of, site_of, sites_of
+from analyzer.facts.fact import Fact
+
+NUMEROUS = frozenset({FRAME, "decode_batch", "http_access", "prefill_batch", "shards_progress", "stats", "stats_iteration"})
+"""Messages that come by the thousand and are no events by themselves."""
+CUT_TRACEBACK = "traceback"
+"""Kind of the event made from a traceback whose last line, the exception, is not in the log."""
+
+
+def build_events(facts: Sequence[Fact]) -> list[Event]:
+    """The events of one run, in order of lines."""
+    traces = tracebacks(facts)
+    workers = has_workers(facts)
+    phases = _phase_at_each(facts)
+    groups: dict[tuple[object, ...], list[Fact]] = {}
+    for fact in facts:
+        if fact.kind not in NUMEROUS:
+            groups.setdefault((fact.kind, _signature(fact)), []).append(fact)
+    events = [
+        _event(repeats[0], repeats, rank_name(repeats[0], workers), phases[id(repeats[0])], frames_around(repeats[0], traces))
+        for repeats in groups.values()
+    ]
+    events += [
+        _event(_cut(trace), [_cut(trace)], rank_name(trace.last, workers), phases[id(trace.first)], trace.frames)
+        for trace in _cut_traces(facts, traces)
+    ]
+    return sorted(events, key=lambda event: (event.fact.line.source, event.fact.line.number))
+
+
+def _event(fact: Fact, repeats: Sequence[Fact], rank: str | None, reached: Phase | None, frames: Sequence[Frame]) -> Event:
+    return Event(
+        fact.kind, fact, tuple(repeats), rank, phase_of(frames) or reached, tuple(frames), site_of(frames), tuple(sites_of(frames))
+    )
+
+
+def _signature(fact: Fact) -> str:
+    return repr(sorted((name, str(value)) for name, value in fact.fields.items()))
+
+
+def _phase_at_each(facts: Sequence[Fact]) -> dict[int, Phase | None]:
+    """The phase that the run had reached when each fact was printed."""
+    reached: Phase | None = None
+    phases: dict[int, Phase | None] = {}
+    for fact in facts:
+        phase = PHASE_AFTER.get(fact.kind)
+        if phase is not None and order(phase) > order(reached):
+            reached = phase
+        phases[id(fact)] = reached
+    return phases
+
+
+def _cut(trace: Traceback) -> Fact:
+    return Fact(
+        CUT_TRACEBACK, trace.last.line, {"functions": [frame.function for frame in trace.frames]}, cut=True, last_line=trace.last.last_line
+    )
+
+
+def _cut_traces(facts: Sequence[Fact], traces: Sequence[Traceback]) -> list[Traceback]:
+    """Tracebacks that no message of their own process follows or precedes closely."""
+    messages = [fact for fact in facts if fact.kind != FRAME]
+
+    def has_message(trace: Traceback) -> bool:
+        return any(
+            fact.line.origin.stream == trace.last.line.origin.stream
+            and 0 <= fact.line.number - trace.last.line.number <= MOST_LINES_BETWEEN_FRAMES
+            for fact in messages
+        )
+
+    return [trace for trace in traces if not has_message(trace)]

@@ -1,0 +1,122 @@
+"""Facts of one rank -> its ledger: where the device's memory went. Unknown is absent, never zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analyzer.cases.model import LEDGER_ITEMS, Engine, Item
+from analyzer.cases.processes import DeviceUse, device_use
+from analyzer.facts.fact import Fact
+from analyzer.units import Size, as_size
+
+ITEM_OF_FIELD: Mapping[tuple[str, str], str] = {
+    ("init_torch_distributed_end", "free"): "free_at_start",
+    ("load_weight_begin", "free"): "free_at_start",
+    ("load_weight_end", "free"): "free_after_load",
+    ("torch_oom", "free"): "free_at_failure",
+    ("torch_oom", "tried"): "allocation_refused",
+}
+"""Fields whose meaning depends on the message. A field named like a ledger item is that item in any message."""
+
+CLOSING = ("other_processes", "weights", "kv_cache", "kv_pinned", "activation_peak", "non_torch", "cuda_graphs", "reserved_unallocated")
+"""What is subtracted, with the free memory, from the total; the rest is `unaccounted`."""
+
+
+def build_ledger(facts: Sequence[Fact], engine: Engine | None, utilization: float | None, own_pids: frozenset[int]) -> dict[str, Item]:
+    """The ledger of one rank. `utilization` is vLLM's gpu_memory_utilization in effect, None when unknown or for SGLang."""
+    ledger = _measured(facts)
+    _sum_pools(ledger, facts)
+    _sum_weights(ledger, facts)
+    _split_failure(ledger, facts, own_pids)
+    if engine == "vllm" and utilization is not None and "total" in ledger and not {"budget", "kv_pinned"} & ledger.keys():
+        ledger["budget"] = Item(ledger["total"].size * utilization, "computed", f"total x gpu_memory_utilization {utilization}")
+    if "kv_pinned" in ledger:
+        ledger.pop("kv_cache", None)
+    _close(ledger)
+    return {item: ledger[item] for item in LEDGER_ITEMS if item in ledger}
+
+
+def _measured(facts: Sequence[Fact]) -> dict[str, Item]:
+    ledger: dict[str, Item] = {}
+    for fact in facts:
+        for name, value in fact.fields.items():
+            item = ITEM_OF_FIELD.get((fact.kind, name), name)
+            if item not in LEDGER_ITEMS or not isinstance(value, Size):
+                continue
+            known = ledger.get(item)
+            if known is None or not _same_but_coarser(value, known.size):
+                ledger[item] = Item(value, "measured", fact.kind, fact)
+    return ledger
+
+
+def _same_but_coarser(new: Size, known: Size) -> bool:
+    """Whether a later figure only repeats an earlier one with fewer decimals."""
+    return new.may_equal(known) and new.high - new.low > known.high - known.low
+
+
+def _sum_pools(ledger: dict[str, Item], facts: Sequence[Fact]) -> None:
+    """SGLang prints one line per pool; a summary line of a hybrid pool repeats them and is not added."""
+    pools = [fact for fact in facts if fact.kind == "kv_cache_allocated"]
+    sizes = [size for fact in pools for name in ("k_size", "v_size", "kv_size") if (size := fact.size(name)) is not None]
+    if sizes:
+        ledger["kv_cache"] = Item(_sum(sizes), "computed", "sum of the K and V pools", pools[0])
+
+
+def _sum_weights(ledger: dict[str, Item], facts: Sequence[Fact]) -> None:
+    """A draft model is loaded after (or, from SGLang 0.5.14, before the pools of) the target model, with a line of its own."""
+    loads = [(fact, size) for fact in facts if fact.kind == "load_weight_end" and (size := fact.size("weights")) is not None]
+    if len(loads) > 1:
+        ledger["weights"] = Item(_sum([size for _, size in loads]), "computed", f"sum of {len(loads)} loads", loads[0][0])
+    begin, end = ledger.get("free_at_start"), ledger.get("free_after_load")
+    if "weights" not in ledger and begin and end:
+        ledger["weights"] = Item(begin.size - end.size, "computed", "free before loading - free after it", end.fact)
+    if begin is None and end is not None and "weights" in ledger:
+        ledger["free_at_start"] = Item(end.size + ledger["weights"].size, "computed", "free after loading + weights", end.fact)
+
+
+def _split_failure(ledger: dict[str, Item], facts: Sequence[Fact], own_pids: frozenset[int]) -> None:
+    """What the clauses of an out-of-memory message add: memory of other processes, and what lies outside PyTorch's allocator."""
+    oom = next((fact for fact in facts if fact.kind == "torch_oom"), None)
+    if oom is None:
+        return
+    for name, item in (("free", "free_at_failure"), ("tried", "allocation_refused"), ("allocated", "allocated")):
+        value = oom.fields.get(name)
+        if isinstance(value, Size):
+            ledger[item] = Item(value, "measured", oom.kind, oom)
+    use = use_at_failure(oom, own_pids)
+    if use.beside is not None:
+        ledger["other_processes"] = Item(use.beside, "measured", use.described, oom)
+    reserved = ledger.get("reserved_unallocated")
+    if use.own is not None and "allocated" in ledger and reserved is not None and "non_torch" not in ledger:
+        outside = use.own - ledger["allocated"].size - reserved.size
+        ledger["non_torch"] = Item(outside, "computed", "in use by this process - allocated - reserved", oom)
+
+
+def use_at_failure(oom: Fact, own_pids: frozenset[int]) -> DeviceUse:
+    """The process clauses of an out-of-memory message, sorted."""
+    allocated = oom.fields.get("allocated")
+    own = oom.fields.get("this_process")
+    clauses: list[Mapping[str, Any]] = [clause for clause in oom.many("process") if isinstance(clause, dict)]
+    return device_use(
+        own if isinstance(own, Size) and own.bytes else None, clauses, allocated if isinstance(allocated, Size) else None, own_pids
+    )
+
+
+def _close(ledger: dict[str, Item]) -> None:
+    """total = free + everything named + unaccounted."""
+    free = ledger.get("free_at_failure")
+    if "total" not in ledger or free is None:
+        return
+    rest = ledger["total"].size - free.size
+    named = [item for item in CLOSING if item in ledger]
+    for item in named:
+        rest = rest - ledger[item].size
+    ledger["unaccounted"] = Item(rest, "computed", " - ".join(["total", "free_at_failure", *named]))
+
+
+def _sum(sizes: Sequence[Size]) -> Size:
+    total = as_size(0)
+    for size in sizes:
+        total = total + size
+    return total

@@ -1,0 +1,108 @@
+"""Where in an engine's code something failed: traceback frames -> a named site, and the phase that code belongs to.
+
+The innermost frame that the table knows names the site. Phases nest (a profiling run executes the model), so of all frames the
+earliest row of the table names the phase. File names and functions are those of vLLM 0.2.7 - 0.33.0, SGLang 0.1.26 - 0.5.23
+and the trainers that embed them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.analysis import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a traceback; `function` is empty where the paste cut it."""
+
+    file: str
+    function: str
+
+
+SITES: tuple[tuple[str, str, Phase | None], ...] = (
+    # pattern over "path/file.py:function", site, phase; of several phases on the way the first row wins
+    (r"(slime|verl|megatron|openrlhf|trl|areal)/.*:|ppo_utils|megatron_actor|fsdp_workers|dp_actor", "trainer", "serve"),
+    (r":wake_up|cumem\.py:|:resume_memory_occupation|torch_memory_saver", "resume", "serve"),
+    (r":process_weights_after_loading|repack|marlin_utils", "repack", "load_weights"),
+    (
+        r":load_weights?\b|model_loader|weight_utils|:load_model|default_loader|:get_model\b|:initialize_model|:create_weights",
+        "load",
+        "load_weights",
+    ),
+    (
+        r":profile_run|:determine_(available_memory|num_available_blocks)|:profile_cudagraph_memory|:profile_num_available_blocks",
+        "profile",
+        "profile",
+    ),
+    (r"autotune|:kernel_warmup|kernel_warmup\.py", "autotune", "warmup"),
+    (
+        r"cuda_?graph_runner|:capture_model|:init_(cuda|device)_graphs|:_capture_cudagraphs|:capture\b|npu_graph_runner|:capture_graph"
+        r"|piecewise_cuda_graph",
+        "graph",
+        "graph_capture",
+    ),
+    (r":_dummy_(sampler|pooler)_run|sampler\.py:|pooler\.py:|topk_topp_sampler", "sampler", None),
+    (r":_dummy_run|:compile_or_warm_up_model|:warm_?up\w*", "warmup", "warmup"),
+    (
+        r":execute_model|:forward_(batch|decode|extend|step|fill)\w*|:event_loop\w*|:run_batch|:exposed_step|:run_engine_loop"
+        r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*",
+        "forward",
+        "serve",
+    ),
+    (
+        r":_?get_prompt_logprobs_dict|:compute_logprobs|:gather_logprobs|logprobs?\.py:|:compute_temp_top_p_normalized_logprobs",
+        "logprobs",
+        None,
+    ),
+    (r"lora/|:.*_lora\b|punica", "lora", None),
+    (
+        r"moonvit|siglip|/clip\w*\.py|whisper|vision|visual|_vit\b|/\w*vit\w*\.py|mm_encoder|multimodal|image_processing|audio"
+        r"|vocoder|:get_(image|video|audio)_feature",
+        "encoder",
+        None,
+    ),
+    (
+        r":initialize_kv_cache\w*|:_?allocate_kv_cache\w*|:_initialize_kv_caches?|:init_memory_pool|memory_pool\.py:|:_create_buffers"
+        r"|cache_engine\.py:|:initialize_cache|:_check_enough_kv_cache_memory|:get_kv_cache_configs|:raise_if_cache_size_invalid",
+        "kv_cache",
+        "kv_alloc",
+    ),
+    (
+        r"deep_?ep|nvshmem|custom_all_reduce|symm_mem|:init_(torch_)?distributed|:init_device|pynccl|flashinfer_comm"
+        r"|:initialize_model_parallel",
+        "communication",
+        "init",
+    ),
+    (r"eagle_worker|:draft_worker|multi_layer_eagle|standalone_worker|ngram_worker|spec_decode", "draft", None),
+)
+
+_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), site, phase) for pattern, site, phase in SITES)
+
+
+def _rows_of(frame: Frame) -> list[int]:
+    text = f"{frame.file}:{frame.function}"
+    return [row for row, (pattern, _, _) in enumerate(_COMPILED) if pattern.search(text)]
+
+
+def site_of(frames: Sequence[Frame]) -> str:
+    """The site of the innermost known frame ("" when none is known). Frames are outermost first, as Python prints them."""
+    for frame in reversed(frames):
+        rows = [row for row in _rows_of(frame) if _COMPILED[row][1] != "forward"]
+        if rows:
+            # a sampler or encoder frame says more than the phase it runs in
+            return next((_COMPILED[row][1] for row in rows if _COMPILED[row][2] is None), _COMPILED[rows[0]][1])
+    return "forward" if any(_rows_of(frame) for frame in frames) else ""
+
+
+def phase_of(frames: Sequence[Frame]) -> Phase | None:
+    """The phase these frames belong to, by the first row of the table that any frame fits; None when none tells."""
+    rows = sorted({row for frame in frames for row in _rows_of(frame)})
+    return next((_COMPILED[row][2] for row in rows if _COMPILED[row][2] is not None), None)
+
+
+def sites_of(frames: Sequence[Frame]) -> list[str]:
+    """All sites on the way, outermost first."""
+    return list(dict.fromkeys(_COMPILED[row][1] for frame in frames for row in _rows_of(frame)))

@@ -1,0 +1,136 @@
+"""The expressions of rules: compiled in Jinja's immutable sandbox, every name checked when loaded, and three-valued when evaluated.
+
+A name that this case does not have raises Missing, a comparison that the printed decimals leave open raises CannotTell.
+Neither ever counts as "no".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from jinja2 import StrictUndefined, TemplateError, Undefined, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from analyzer.units import Size, format_bytes, group_digits
+
+
+class Missing(Exception):
+    """A name that is known to the vocabulary but that this case has no value for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class NameProblem(ValueError):
+    """An expression with a name, filter or test that does not exist."""
+
+
+class Absent(StrictUndefined):
+    """What an unknown quantity evaluates to: any use of it but `is known` raises Missing."""
+
+    def _fail_with_undefined_error(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise Missing(str(self._undefined_name))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _fail_with_undefined_error
+    __lt__ = __le__ = __gt__ = __ge__ = __int__ = __float__ = __call__ = __getitem__ = __neg__ = _fail_with_undefined_error
+    __iter__ = __str__ = __len__ = __bool__ = __contains__ = __eq__ = __ne__ = __hash__ = __round__ = _fail_with_undefined_error
+
+
+class View(Mapping[str, Any]):
+    """The quantities of one scope under their names; an absent one becomes Missing("scope.name") when used.
+
+    A quantity may be given as a function without arguments, which is asked only when a rule names it.
+    """
+
+    def __init__(self, scope: str, values: Mapping[str, Any]) -> None:
+        self._scope = scope
+        self._values = {name: value for name, value in values.items() if value is not None}
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._values.get(name)
+        if callable(value):
+            value = value()
+        return Absent(name=f"{self._scope}.{name}") if value is None else value
+
+    def __iter__(self) -> Any:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """Attribute access means a quantity of a view; methods of Python objects are out of reach."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, Undefined):
+            raise Missing(str(obj._undefined_name))
+        if isinstance(obj, Mapping):
+            if isinstance(obj, View) or attribute in obj:
+                return obj[attribute]
+            return Absent(name=attribute)
+        if isinstance(obj, Size) and attribute in ("bytes", "low", "high", "gib"):
+            return getattr(obj, attribute)
+        return Absent(name=attribute)
+
+
+def environment() -> ImmutableSandboxedEnvironment:
+    """The environment in which rules are evaluated."""
+    made = _Environment(undefined=Absent, autoescape=False)
+    made.tests["known"] = lambda value: not isinstance(value, Undefined)
+    made.filters.update(FILTERS)
+    return made
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "bytes": lambda value: f"{group_digits(value.bytes if isinstance(value, Size) else int(value))} B",
+    "gib": lambda value: format_bytes(value.bytes if isinstance(value, Size) else int(value)),
+    "fraction": lambda value, digits=4: f"{value:.{digits}f}",
+    "percent": lambda value: f"{100 * value:.0f} %",
+    "grouped": lambda value: group_digits(int(value)),
+    "listed": lambda values: ", ".join(map(str, values)),
+}
+
+
+def compile_expression(
+    env: ImmutableSandboxedEnvironment, source: str, vocabulary: Mapping[str, frozenset[str] | None]
+) -> Callable[[Mapping[str, Any]], Any]:
+    """An expression as a function of its scopes. Raises NameProblem for unknown names and for what does not parse.
+
+    `vocabulary` gives for each scope its names, or None for a scope whose names are open (engine arguments).
+    """
+    try:
+        _check_names(env.parse("{{ " + source + " }}"), vocabulary)
+        compiled = env.compile_expression(source, undefined_to_none=False)
+    except TemplateError as error:
+        raise NameProblem(f"{error.message}: {source}") from error
+    return lambda scopes: compiled(**scopes)
+
+
+def compile_template(
+    env: ImmutableSandboxedEnvironment, source: str, vocabulary: Mapping[str, frozenset[str] | None]
+) -> Callable[[Mapping[str, Any]], str]:
+    """A text with {{ expressions }} as a function of its scopes. Raises NameProblem."""
+    try:
+        _check_names(env.parse(source), vocabulary)
+        template = env.from_string(source)
+    except TemplateError as error:
+        raise NameProblem(f"{error.message}: {source}") from error
+    return lambda scopes: " ".join(template.render(**scopes).split())
+
+
+def _check_names(tree: nodes.Template, vocabulary: Mapping[str, frozenset[str] | None]) -> None:
+    local = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
+    for name in tree.find_all(nodes.Name):
+        if name.ctx == "load" and name.name not in vocabulary and name.name not in local:
+            raise NameProblem(f"unknown name {name.name!r}; known here: {', '.join(sorted(vocabulary))}")
+    for access in tree.find_all(nodes.Getattr):
+        if isinstance(access.node, nodes.Name) and access.node.name in vocabulary:
+            known = vocabulary[access.node.name]
+            if known is not None and access.attr not in known:
+                raise NameProblem(f"unknown name {access.node.name}.{access.attr!s}; known: {', '.join(sorted(known))}")

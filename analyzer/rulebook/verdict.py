@@ -1,0 +1,123 @@
+"""Rulings -> the verdict: one root cause in one sentence, the outcome, and the advice that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzer.analysis import Advice, Outcome, Verdict
+from analyzer.cases.model import Run
+from analyzer.rulebook.case import Case
+from analyzer.rulebook.judge import Ruling
+
+SEVERITIES = ("error", "warning", "note")
+CONFIDENCES = ("certain", "likely", "possible")
+OPPOSITE = {"raise": "lower", "lower": "raise"}
+
+
+def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
+    """The verdict on the run that matters: the last one that failed, unless a later one served."""
+    run = _run_that_matters(case, rulings)
+    own = [ruling for ruling in rulings if ruling.subject.run is run]
+    root = root_of(own)
+    if root is not None:
+        return Verdict(
+            outcome=_outcome(root),
+            cause=root.compiled.rule.cause or "unknown",
+            phase=(root.subject.event.phase if root.subject.event is not None else None) or (run.phase if run is not None else None),
+            confidence=root.confidence,
+            summary=root.message,
+            advice=combined_advice(root, own),
+        )
+    if any(ruling.compiled.rule.role == "cascade" for ruling in own):
+        cascade = min(
+            (ruling for ruling in own if ruling.compiled.rule.role == "cascade"),
+            key=lambda ruling: SEVERITIES.index(ruling.compiled.rule.severity),
+        )
+        summary = f"This log cannot tell the cause: {cascade.message}"
+        return Verdict(
+            outcome="failed",
+            cause="unknown",
+            phase=run.phase if run else None,
+            confidence="possible",
+            summary=summary,
+            advice=list(cascade.advice),
+        )
+    if run is not None and run.outcome == "served":
+        return Verdict(outcome="served", cause="none", phase=run.phase, confidence="likely", summary=_healthy(run))
+    if run is not None and run.engine is not None:
+        summary = f"No failure in this log: it ends in phase {run.phase or 'unknown'} of the start, before any outcome."
+        return Verdict(outcome="unknown", cause="unknown", phase=run.phase, confidence="possible", summary=summary)
+    return Verdict(
+        outcome="unknown",
+        cause="unknown",
+        phase=None,
+        confidence="possible",
+        summary="No message of vLLM, SGLang or an allocator was recognised in this input.",
+    )
+
+
+def root_of(rulings: Sequence[Ruling]) -> Ruling | None:
+    """The root among the rulings of one run: errors before warnings, surer before less sure, and then what came first.
+
+    A ruling that another one declares to be its consequence, or a coarser word for it, steps back.
+    """
+    roots = [ruling for ruling in rulings if ruling.compiled.rule.role == "root"]
+    beaten = {other for ruling in roots for other in ruling.compiled.rule.beats}
+    candidates = [ruling for ruling in roots if ruling.compiled.rule.id not in beaten]
+    return min(
+        candidates or roots,
+        key=lambda ruling: (SEVERITIES.index(ruling.compiled.rule.severity), CONFIDENCES.index(ruling.confidence), ruling.first_line),
+        default=None,
+    )
+
+
+def combined_advice(root: Ruling, rulings: Sequence[Ruling]) -> list[Advice]:
+    """The root's advice, then that of contributing findings as far as it does not contradict what stands already."""
+    advice: dict[str, Advice] = {entry.knob: entry for entry in reversed(root.advice)}
+    advice = {entry.knob: advice[entry.knob] for entry in root.advice}
+    for ruling in rulings:
+        if ruling.compiled.rule.role == "contributing" and ruling.compiled.rule.for_each != "profile":
+            for entry in ruling.advice:
+                advice.setdefault(entry.knob, entry)
+    return list(advice.values())
+
+
+def _outcome(root: Ruling) -> Outcome:
+    """Failed, unless the engine went on serving afterwards, or the rule knows better."""
+    if root.compiled.rule.outcome is not None:
+        return root.compiled.rule.outcome
+    event = root.subject.scopes.get("event")
+    return "degraded" if event is not None and event["alive_after"] is True else "failed"
+
+
+def _run_that_matters(case: Case, rulings: Sequence[Ruling]) -> Run | None:
+    failed = [
+        run
+        for run in case.runs
+        if any(ruling.subject.run is run and ruling.compiled.rule.role in ("root", "cascade") for ruling in rulings)
+    ]
+    if not case.runs:
+        return None
+    last_failed = failed[-1] if failed else None
+    last = case.runs[-1]
+    if last_failed is None or (last is not last_failed and last.outcome == "served"):
+        return last
+    return last_failed
+
+
+def _healthy(run: Run) -> str:
+    name = {"vllm": "vLLM", "sglang": "SGLang"}.get(run.engine or "", "the engine")
+    version = f" {run.version_text}" if run.version_text else ""
+    return f"Nothing failed: {name}{version} started and served as far as this log goes."
+
+
+def lint_verdict(rulings: Sequence[Ruling]) -> Verdict:
+    """The verdict on settings alone: there is no run, so there is no outcome."""
+    errors = sum(ruling.compiled.rule.severity == "error" for ruling in rulings)
+    others = len(rulings) - errors
+    summary = (
+        f"Settings checked without a log: {errors} error(s), {others} other finding(s)."
+        if rulings
+        else "Settings checked without a log: nothing found."
+    )
+    return Verdict(outcome="unknown", cause="none", phase=None, confidence="certain", summary=summary)

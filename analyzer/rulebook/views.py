@@ -1,0 +1,248 @@
+"""A case -> the quantities that rules name. All arithmetic is in engines, cases and settings; here they only get their names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from analyzer.cases.build import is_server_error
+from analyzer.cases.ledger import use_at_failure
+from analyzer.cases.model import Event, Rank, Run
+from analyzer.engines import sglang, vllm
+from analyzer.engines.phases import SERVING
+from analyzer.rulebook.case import Case
+from analyzer.rulebook.expressions import View
+from analyzer.rulebook.measured import Measured
+from analyzer.settings import selection as selector
+from analyzer.settings.model import Profile, Settings
+from analyzer.units import Size
+
+AGREEING = (
+    "kv_cache_memory_bytes",
+    "max_model_len",
+    "max_num_batched_tokens",
+    "max_num_seqs",
+    "mem_fraction_static",
+    "tp_size",
+    "tensor_parallel_size",
+)
+"""Arguments by which a log and a profile are recognised as belonging together; utilization is not, it is clamped on the way."""
+
+
+def run_view(run: Run | None) -> View:
+    if run is None:
+        return View("run", {})
+    utilization, source = utilization_in_effect(run)
+    return View(
+        "run",
+        {
+            "args": View("run.args", run.args),
+            "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
+            "engine": run.engine,
+            "forced": run.choice.path == "forced",
+            "kinds": frozenset(fact.kind for fact in run.facts),
+            "mem_fraction_static": mem_fraction_static(run),
+            "path": run.choice.path,
+            "phase": run.phase,
+            "profile": run.choice.profile,
+            "served": run.outcome == "served",
+            "utilization": utilization,
+            "utilization_source": source,
+            "version": run.version_text,
+            "worst_rank": lambda: worst_rank(run).name if run.ranks else None,
+        },
+    )
+
+
+def utilization_in_effect(run: Run) -> tuple[float | None, str | None]:
+    """vLLM's utilization and where it comes from: the engine's own messages, then the arguments, then the default of the release."""
+    if run.engine != "vllm":
+        return None, None
+    asked = run.args.get("gpu_memory_utilization")
+    printed = next(
+        (
+            value
+            for kind in ("free_memory_below_utilization", "startup_memory_summary", "profiling_result_v0")
+            for fact in run.all(kind)
+            if (value := fact.number("utilization")) is not None
+        ),
+        None,
+    )
+    default = vllm.default_utilization(run.version)
+    if isinstance(asked, (int, float)):
+        return float(asked), "as passed to the engine"
+    if printed is not None and printed == default:
+        return printed, f"the engine's default, because nothing sets it (vLLM {run.version_text})"
+    if printed is not None:
+        return printed, "as the engine printed it"
+    return (default, f"the engine's default (vLLM {run.version_text})") if default is not None and not run.head_cut else (None, None)
+
+
+def mem_fraction_static(run: Run) -> float | None:
+    """SGLang's static fraction, from its arguments or from the message that refuses it."""
+    asked = run.args.get("mem_fraction_static")
+    if isinstance(asked, (int, float)):
+        return float(asked)
+    return next(
+        (
+            value
+            for kind in ("kv_weights_leave_none", "kv_not_enough")
+            for fact in run.all(kind)
+            if (value := fact.number("mem_fraction_static")) is not None
+        ),
+        None,
+    )
+
+
+def worst_rank(run: Run) -> Rank:
+    """The rank with the least free memory, where several print theirs; else the first with a failure, else the first."""
+    with_failure = [rank for rank in run.ranks if "free_at_failure" in rank.ledger]
+    candidates = (
+        with_failure
+        or [rank for rank in run.ranks if "free_after_load" in rank.ledger or "free_at_start" in rank.ledger]
+        or list(run.ranks)
+    )
+    return min(
+        candidates,
+        key=lambda rank: next(
+            (rank.ledger[item].size.bytes for item in ("free_at_failure", "free_after_load", "free_at_start") if item in rank.ledger), 0
+        ),
+    )
+
+
+def rank_view(run: Run | None, rank: Rank | None) -> View:
+    if run is None or rank is None:
+        return View("rank", {})
+    measured = Measured(run, rank)
+    values: dict[str, Any] = {item: entry.size for item, entry in rank.ledger.items()}
+    values |= {"name": rank.name, "device": rank.device}
+    values |= {"shortfall": measured.shortfall, "overhead_spent": measured.overhead_spent, "overhead_at_least": measured.overhead_at_least}
+    values["smallest_utilization"] = measured.smallest_utilization
+    pre, post, fraction = rank.size("free_at_start"), rank.size("free_after_load"), mem_fraction_static(run)
+    if run.engine == "sglang" and pre is not None and post is not None and pre.bytes > 0:
+        values["smallest_fraction"] = sglang.smallest_fraction(pre, post)
+        values["suggested_fraction"] = sglang.rounded_up(min(0.99, sglang.smallest_fraction(pre, post) + sglang.SUGGESTED_MARGIN), 2)
+        if fraction is not None:
+            values["kv_budget"] = sglang.kv_budget(pre, post, fraction)
+    return View("rank", values)
+
+
+def event_view(run: Run, event: Event) -> View:
+    position = next((index for index, fact in enumerate(run.facts) if fact is event.fact), len(run.facts))
+    later = [fact for fact in run.facts if fact.line.number > event.fact.line.number]
+    values: dict[str, Any] = {
+        **event.fact.fields,
+        "alive_after": any(fact.kind in SERVING and not is_server_error(fact) for fact in later),
+        "count": event.count,
+        "cut": event.fact.cut,
+        "followed_by": frozenset(fact.kind for fact in later),
+        "kind": event.kind,
+        "phase": event.phase,
+        "preceded_by": frozenset(fact.kind for fact in run.facts[:position]),
+        "rank": event.rank,
+        "site": event.site,
+        "sites": tuple(event.sites),
+    }
+    values |= _device_figures(run, event)
+    return View("event", values)
+
+
+def _device_figures(run: Run, event: Event) -> dict[str, Any]:
+    fact = event.fact
+    if fact.kind == "torch_oom":
+        use = use_at_failure(fact, frozenset(entry.line.origin.pid for entry in run.facts if entry.line.origin.pid is not None))
+        allocated, reserved = fact.fields.get("allocated"), fact.fields.get("reserved_unallocated")
+        outside = (
+            use.own - allocated - reserved if use.own is not None and isinstance(allocated, Size) and isinstance(reserved, Size) else None
+        )
+        return {"neighbours": use.others, "non_torch": outside}
+    total, free = fact.fields.get("total"), fact.fields.get("free_at_start")
+    if isinstance(total, Size) and isinstance(free, Size):
+        return {"taken_elsewhere": total - free, "largest_passing_utilization": vllm.largest_passing_utilization(free, total)}
+    return {}
+
+
+def selection_view(case: Case, run: Run | None) -> View:
+    choice = run.choice if run is not None else None
+    values: dict[str, Any] = {"safety_factor": case.settings.selection.safety_factor if case.settings else None}
+    if choice is not None:
+        values |= {"available": choice.available, "free": choice.free, "total": choice.total}
+    values["replayed"] = replayed(case, run)
+    return View("selection", values)
+
+
+def replayed(case: Case, run: Run | None) -> str | None:
+    """The profile that the settings given choose at the free memory the selector of the log saw; None when that memory is unknown."""
+    if case.settings is None or run is None or run.choice.free is None or run.choice.total is None:
+        return None
+    low, high = (selector.select(case.settings, run.choice.total.bytes, end).winner for end in (run.choice.free.low, run.choice.free.high))
+    return low or "none of them" if low == high else None
+
+
+def case_view(case: Case, run: Run | None) -> View:
+    return View("case", {"has_settings": case.settings is not None, "runs": len(case.runs), "stale_profile": stale_profile(case, run)})
+
+
+def stale_profile(case: Case, run: Run | None) -> str | None:
+    """The run's profile when the file now says something else than the log: other arguments, or a threshold that would not select it."""
+    profile = used_profile(case, run)
+    if profile is None or run is None:
+        return None
+    chosen_now = replayed(case, run) if run.choice.path == "selected" else None
+    differs = not agrees(profile, run) or (chosen_now is not None and chosen_now != profile.name)
+    return profile.name if differs else None
+
+
+def agrees(profile: Profile, run: Run) -> bool:
+    """Whether the arguments of the log are those of the profile, as far as both state them."""
+    return all(run.args[key] == profile.value(key) for key in AGREEING if key in run.args and profile.value(key) is not None)
+
+
+def used_profile(case: Case, run: Run | None) -> Profile | None:
+    """The profile of the settings that the run used: named by the selector, or the only one that agrees with its arguments."""
+    if case.settings is None or run is None:
+        return None
+    if run.choice.profile is not None:
+        return case.settings.profiles.get(run.choice.profile)
+    shared = [
+        profile
+        for profile in case.settings.profiles.values()
+        if any(key in run.args and profile.value(key) is not None for key in AGREEING)
+    ]
+    agreeing = [profile for profile in shared if agrees(profile, run)]
+    return agreeing[0] if len(agreeing) == 1 else None
+
+
+def profile_view(case: Case, settings: Settings, profile: Profile, run: Run | None, rank: Rank | None) -> View:
+    measured = Measured(run, rank) if run is not None and rank is not None else None
+    used = used_profile(case, run) is profile
+    total = (run.choice.total if run is not None else None) or (rank.size("total") if rank is not None else None)
+    utilization = profile.utilization
+    arena = profile.size("kv_cache_memory_bytes")
+    requires = profile.size("requires_free_bytes")
+    weights = rank.size("weights") if rank is not None else None
+    both = weights + arena if weights is not None and arena is not None else None
+    siblings = Counter(other.utilization for other in settings.profiles.values() if other.utilization is not None and other is not profile)
+    overhead = measured.selector_overhead_at_least if measured is not None else None
+    values: dict[str, Any] = {
+        "arena_and_weights": both,
+        "ceiling": total * utilization if total is not None and utilization is not None else None,
+        "chosen_at_this_free": (chosen == profile.name) if (chosen := replayed(case, run)) is not None else None,
+        "declared_overhead": requires - both if requires is not None and both is not None else None,
+        "engine": profile.engine or (run.engine if run is not None else None),
+        "form": profile.form,
+        "gpu_memory_utilization": profile.value("gpu_memory_utilization"),
+        "kv_cache_memory_bytes": arena,
+        "max_model_len": profile.value("max_model_len"),
+        "mem_fraction_static": profile.value("mem_fraction_static"),
+        "name": profile.name,
+        "need_at_least": measured.need_at_least if measured is not None and used else None,
+        "need_by_overhead": both + overhead if both is not None and overhead is not None and not used else None,
+        "requires_free_bytes": requires,
+        "same_settings_as_log": agrees(profile, run) if run is not None else None,
+        "saturation": total * (utilization / settings.selection.safety_factor) if total is not None and utilization is not None else None,
+        "siblings_utilization": siblings.most_common(1)[0][0] if siblings else None,
+        "used": used,
+        "utilization": utilization,
+    }
+    return View("profile", values)

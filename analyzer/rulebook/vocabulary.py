@@ -1,0 +1,114 @@
+"""The names rules may use, scope by scope. A rule with any other name is refused when the rulebook is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analyzer.cases.model import LEDGER_ITEMS
+from analyzer.grammar import Grammars
+from analyzer.rulebook.rule import Rule
+
+RUN: dict[str, str] = {
+    "args": "engine arguments that the log shows, in snake_case; `run.args.max_model_len`",
+    "default_utilization": "gpu_memory_utilization of this vLLM release when nobody sets it",
+    "engine": "vllm or sglang",
+    "forced": "whether the profile was forced by name",
+    "kinds": 'the kinds of facts that this run printed, for `"stats" in run.kinds`',
+    "mem_fraction_static": "SGLang's static fraction: from its arguments, else from its messages",
+    "path": "how the run came to its settings: selected, forced, flags, unknown",
+    "phase": "the furthest phase reached",
+    "profile": "the profile that was chosen or forced",
+    "served": "whether it came so far that it served",
+    "utilization": "vLLM's gpu_memory_utilization in effect",
+    "utilization_source": "where that value comes from, in words",
+    "version": "the engine's release, as printed",
+    "worst_rank": "name of the rank with the least free memory",
+}
+RANK: dict[str, str] = {
+    **dict.fromkeys(LEDGER_ITEMS, "ledger item, an amount of memory"),
+    "device": "device of the rank, as printed",
+    "fraction_for_one_request": "the SGLang fraction whose pool holds one request of the full context length",
+    "kv_budget": "SGLang: what the fraction leaves for the KV pool, post - pre x (1 - fraction)",
+    "name": "name of the rank",
+    "overhead_at_least": "free at start - weights - KV arena of a run that failed, plus what it lacked: the true overhead is larger",
+    "overhead_spent": "free at start - weights - KV arena: what this run had for everything else",
+    "shortfall": "what the refused allocation lacked: tried - free at failure",
+    "smallest_fraction": "SGLang: the fraction at which the KV budget is zero, 1 - post / pre",
+    "smallest_utilization": "vLLM: the utilization at which the KV cache would hold what is needed",
+    "suggested_fraction": "SGLang: a fraction above the smallest one, with room for one request where its size is known",
+}
+EVENT: dict[str, str] = {
+    "alive_after": "whether the engine went on serving after it",
+    "count": "how many copies of it the log holds",
+    "cut": "whether the log ends inside it",
+    "followed_by": "kinds of the facts after it in the same run",
+    "kind": "kind of the fact",
+    "largest_passing_utilization": "vLLM start-up check: the largest utilization that this free memory passes",
+    "neighbours": "memory of processes that are not of this engine, at an out-of-memory error",
+    "non_torch": "memory of this process outside PyTorch's allocator, at an out-of-memory error",
+    "phase": "phase of the code it came from, else the phase the run had reached",
+    "preceded_by": "kinds of the facts before it in the same run",
+    "rank": "name of its rank",
+    "site": "the innermost known place in the code: load, repack, profile, sampler, graph, encoder, forward, ...",
+    "sites": "all known places on its traceback",
+    "taken_elsewhere": "vLLM start-up check: total - free, what was in use before the engine took anything",
+}
+PROFILE: dict[str, str] = {
+    "arena_and_weights": "measured weights + the KV arena of this profile",
+    "ceiling": "total x utilization: no threshold above it can ever be met",
+    "chosen_at_this_free": "whether the selector, with these settings and the free memory of the log, would choose this profile",
+    "declared_overhead": "requires_free_bytes - weights - arena: what the profile reserves beyond them",
+    "engine": "vllm or sglang",
+    "form": "profiles, vllm-arguments or sglang-arguments",
+    "gpu_memory_utilization": "as in the file",
+    "kv_cache_memory_bytes": "the pinned KV arena, as in the file",
+    "max_model_len": "as in the file",
+    "mem_fraction_static": "as in the file",
+    "name": "name of the profile",
+    "need_at_least": "what the selector would have had to see for this profile's failed run, as a lower bound",
+    "need_by_overhead": "weights + this profile's arena + the overhead another profile's failed run proved to be too small",
+    "requires_free_bytes": "the threshold, as in the file",
+    "saturation": "free memory above which the budget no longer grows",
+    "siblings_utilization": "the utilization that the other profiles of the file agree on",
+    "same_settings_as_log": "whether the log's arguments agree with this profile",
+    "utilization": "gpu_memory_utilization or mem_fraction_static, as in the file",
+    "used": "whether the run of the log used this profile",
+}
+SELECTION: dict[str, str] = {
+    "available": "the discounted free memory the selector compared with, as it logged it",
+    "free": "raw free memory the selector saw, as it logged it",
+    "replayed": "the profile that these settings choose at that free memory",
+    "safety_factor": "the share of free memory that counts",
+    "total": "total memory the selector saw",
+}
+CASE: dict[str, str] = {
+    "has_settings": "whether a settings file was given",
+    "runs": "number of runs",
+    "stale_profile": "profile of the log whose settings in the file differ from the ones in the log",
+}
+
+SCOPES: dict[str, dict[str, str]] = {"case": CASE, "event": EVENT, "profile": PROFILE, "rank": RANK, "run": RUN, "selection": SELECTION}
+
+VISIBLE: dict[str, tuple[str, ...]] = {
+    "case": ("case", "run", "rank", "selection"),
+    "run": ("case", "run", "rank", "selection"),
+    "rank": ("case", "run", "rank", "selection"),
+    "event": ("case", "run", "rank", "event", "selection"),
+    "profile": ("case", "run", "rank", "profile", "selection"),
+}
+"""Which scopes a rule sees, by what it is evaluated for."""
+
+
+def vocabulary_for(rule: Rule, grammars: Grammars) -> dict[str, frozenset[str] | None]:
+    """The names that a rule may use. An event also has the fields of the messages that the rule judges."""
+    names: dict[str, frozenset[str] | None] = {scope: frozenset(SCOPES[scope]) for scope in VISIBLE[rule.for_each]}
+    if rule.for_each == "event":
+        fields = {name for kind in rule.messages if kind in grammars.messages for name in grammars.messages[kind].fields}
+        names["event"] = frozenset(EVENT) | fields
+    return names
+
+
+def unknown_kinds(rule: Rule, grammars: Grammars, derived: frozenset[str]) -> list[str]:
+    """Fact kinds that a rule judges or cites as evidence, and that no grammar defines."""
+    known: Mapping[str, object] = grammars.messages
+    return [kind for kind in (*rule.messages, *rule.evidence) if kind not in known and kind not in derived]
