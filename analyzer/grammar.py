@@ -7,11 +7,8 @@ compiled when a log first needs it, so that no wording can disturb another.
 from __future__ import annotations
 
 import hashlib
-import os
-import pickle
 import platform
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,10 +17,11 @@ from typing import Any, cast
 
 import lark
 from lark import Lark, Token, Tree
-from lark.exceptions import GrammarError, LarkError
+from lark.exceptions import LarkError
 from lark.grammar import NonTerminal, Terminal
-from lark.load_grammar import Grammar, load_grammar
+from lark.load_grammar import Grammar, eval_escaping, load_grammar
 
+from analyzer.cache import cache_folder, recall, remember
 from analyzer.content import content_folder
 
 COMMON = "common"
@@ -60,7 +58,10 @@ class Message:
     @cached_property
     def parser(self) -> Lark:
         """A parser for this message alone."""
-        return Lark(self.definition, start=self.kind, parser="lalr", lexer="contextual", maybe_placeholders=False)
+        try:
+            return Lark(self.definition, start=self.kind, parser="lalr", lexer="contextual", maybe_placeholders=False)
+        except LarkError as error:
+            raise GrammarFileError(f"{self.family}.lark: message {self.kind!r}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,25 @@ def load_grammars(folder: Path | None = None, cache: Path | None = None) -> Gram
     Raises GrammarFileError for a file that is not a valid grammar or a message without a literal to find it by.
     """
     folder = folder or content_folder("grammars")
-    sources = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.lark"))}
+    sources = {path.stem: _read(path) for path in sorted(folder.glob("*.lark"))}
     if not sources:
         raise GrammarFileError(f"{folder}: no grammar files (*.lark) found")
-    stored = _cache_file(sources, cache or _default_cache())
-    grammars = _recall(stored)
-    if grammars is None:
+    cache = cache or cache_folder()
+    if cache is None:
+        return _build(folder, sources)
+    stored = _cache_file(sources, cache)
+    grammars = recall(stored)
+    if not isinstance(grammars, Grammars):
         grammars = _build(folder, sources)
-        _remember(stored, grammars)
+        remember(stored, grammars)
     return grammars
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GrammarFileError(f"{path}:1: {error}") from error
 
 
 def _build(folder: Path, sources: dict[str, str]) -> Grammars:
@@ -108,7 +119,8 @@ def _build(folder: Path, sources: dict[str, str]) -> Grammars:
         for message in _messages_of(folder, family, grammar, common):
             if message.kind in messages:
                 raise GrammarFileError(
-                    f"{folder / family}.lark: message {message.kind!r} is already defined in {messages[message.kind].family}.lark"
+                    f"{folder / family}.lark:{_line_with(source, message.kind)}: "
+                    f"message {message.kind!r} is already defined in {messages[message.kind].family}.lark"
                 )
             messages[message.kind] = message
     return Grammars(messages, _prefixes(folder, sources.get(PREFIX, "")))
@@ -117,9 +129,19 @@ def _build(folder: Path, sources: dict[str, str]) -> Grammars:
 def _load(folder: Path, family: str, source: str) -> Grammar:
     try:
         grammar, _ = load_grammar(source, str(folder / f"{family}.lark"), [str(folder)], False)  # type: ignore[no-untyped-call]
-    except (LarkError, GrammarError) as error:
-        raise GrammarFileError(f"{folder / family}.lark: {error}") from error
+    except (LarkError, OSError) as error:
+        raise GrammarFileError(f"{folder / family}.lark:{_line_of(error, source)}: {error}") from error
     return cast(Grammar, grammar)
+
+
+def _line_of(error: Exception, source: str) -> int:
+    """The line that an error of the grammar loader is about: the one it names, else the first with the name that it quotes."""
+    numbered, quoted = re.search(r"line (\d+)", str(error)), re.search(r"'(\w+)(?:\.lark)?'", str(error))
+    return int(numbered[1]) if numbered else _line_with(source, quoted[1]) if quoted else 1
+
+
+def _line_with(source: str, name: str) -> int:
+    return next((number for number, line in enumerate(source.split("\n"), 1) if re.search(rf"\b{re.escape(name)}\b", line)), 1)
 
 
 def _messages_of(folder: Path, family: str, grammar: Grammar, common: set[str]) -> Iterator[Message]:
@@ -132,22 +154,33 @@ def _messages_of(folder: Path, family: str, grammar: Grammar, common: set[str]) 
             continue
         anchors = _anchors(tree, rules, terminals)
         if not anchors:
-            raise GrammarFileError(f"{folder / family}.lark:{getattr(name, 'line', 1)}: a wording of {kind!r} has no literal text to find it by")
+            raise GrammarFileError(
+                f"{folder / family}.lark:{getattr(name, 'line', 1)}: a wording of {kind!r} has no literal text to find it by"
+            )
         yield Message(kind, family, anchors, _fields(tree, rules), _only(grammar, kind, rules, terminals))
 
 
 def _fields(tree: Tree[Any], rules: dict[str, Tree[Any]]) -> frozenset[str]:
-    """The rules named in a definition, looking through helper rules, whose names begin with an underscore."""
+    """The rules named in a definition, looking through helper rules, whose names begin with an underscore.
+
+    What stands before a double underscore only tells rules of one name apart (`exact__total`); it is no part of the field's name.
+    """
     found: set[str] = set()
     pending, seen = [tree], set()
     while pending:
         for leaf in pending.pop().scan_values(lambda value: isinstance(value, NonTerminal)):
             if not leaf.name.startswith("_"):
-                found.add(leaf.name)
+                found.update(_field_names(leaf.name, rules))
             elif leaf.name not in seen and leaf.name in rules:
                 seen.add(leaf.name)
                 pending.append(rules[leaf.name])
     return frozenset(found)
+
+
+def _field_names(rule: str, rules: dict[str, Tree[Any]]) -> set[str]:
+    """What a field is called in a fact: the aliases of its rule (`rule: type -> name`), else the name of the rule. Loose pairs are `args`."""
+    aliases = {str(cast(NonTerminal, alias.children[1]).name) for alias in rules[rule].find_data("alias")} if rule in rules else set()
+    return {"args" if name == "pair" else name for name in aliases or {rule.rpartition("__")[2]}}
 
 
 def _mentioned(tree: Tree[Any]) -> set[str]:
@@ -218,15 +251,19 @@ def _best_of_sequence(items: list[tuple[Anchor, ...] | None]) -> tuple[Anchor, .
 
 
 def _plain_text(token: Token) -> str:
-    """The text that a string, or a regular expression of plain words before a lookahead of plain words, stands for; empty for others."""
+    """The text that a string, or a regular expression of plain words before a lookahead of plain words, stands for; empty for others.
+
+    Of a string only the part before a line break: literals are looked for in single lines.
+    """
     if token.type == "STRING" and token.endswith('"'):
-        return _unquote(token)
+        return re.split(r"\s*\n", _unquote(token))[0]
     expression = _WORDS_BEFORE_WORDS.fullmatch(str(token))
     return (expression[1] + expression[2]).replace("\\", "") if expression else ""
 
 
 def _unquote(token: Token) -> str:
-    return re.sub(r"\\(.)", lambda escape: {"n": "\n", "t": "\t", "r": "\r"}.get(escape[1], escape[1]), str(token)[1:-1])
+    """A string as lark reads it, escapes and all."""
+    return str(eval_escaping(str(token)[1:-1])).replace("\\\\", "\\")  # type: ignore[no-untyped-call]
 
 
 def _prefixes(folder: Path, source: str) -> dict[str, re.Pattern[str]]:
@@ -237,17 +274,14 @@ def _prefixes(folder: Path, source: str) -> dict[str, re.Pattern[str]]:
     for name, (tree, _) in _load(folder, PREFIX, source).term_defs:
         literals = list(tree.scan_values(lambda value: isinstance(value, Token) and value.type == "REGEXP"))
         if len(literals) != 1:
-            raise GrammarFileError(f"{folder / PREFIX}.lark: {name} must be one regular expression")
+            raise GrammarFileError(
+                f"{folder / PREFIX}.lark:{_line_with(source, name)}: {name} must be one regular expression without flags"
+            )
         try:
             compiled[str(name)] = re.compile(str(literals[0])[1:].rpartition("/")[0].replace("\\/", "/"))
         except re.error as error:
-            raise GrammarFileError(f"{folder / PREFIX}.lark: {name}: {error}") from error
+            raise GrammarFileError(f"{folder / PREFIX}.lark:{_line_with(source, name)}: {name}: {error}") from error
     return compiled
-
-
-def _default_cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path("~").expanduser() / ".cache") / "vram-postmortem"
 
 
 def _cache_file(sources: dict[str, str], folder: Path) -> Path:
@@ -256,26 +290,3 @@ def _cache_file(sources: dict[str, str], folder: Path) -> Path:
     for name, source in sources.items():
         key.update(f"{name}\0{source}\0".encode())
     return folder / f"grammars-{key.hexdigest()[:32]}.pickle"
-
-
-def _recall(stored: Path) -> Grammars | None:
-    """The stored grammars; None when there are none or the file could have been written by somebody else."""
-    try:
-        status = stored.stat()
-        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-            return None
-        grammars = pickle.loads(stored.read_bytes())  # noqa: S301 - a file that only this user could write
-    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
-        return None
-    return grammars if isinstance(grammars, Grammars) else None
-
-
-def _remember(stored: Path, grammars: Grammars) -> None:
-    try:
-        stored.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = stored.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(pickle.dumps(grammars, protocol=5))
-        draft.chmod(0o600)
-        draft.replace(stored)
-    except OSError:
-        return

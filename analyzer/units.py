@@ -15,9 +15,11 @@ BINARY_UNITS = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": TIB}
 IEC_UNITS = {"B": 1, "KIB": KIB, "MIB": MIB, "GIB": GIB, "TIB": TIB}
 CYRILLIC = str.maketrans("БКМГТИбкмгти", "BKMGTIBKMGTI")
 
-_SIZE_TEXT = re.compile(r"\s*(?P<number>[-+]?\d[\d\s_,\u00a0\u2009\u202f]*(?:\.\d+)?)\s*(?P<unit>[^\W\d_]+)?\s*$")
-_GROUPING = re.compile(r"[\s_,\u00a0\u2009\u202f]")
-_DECIMAL_COMMA = re.compile(r",(?=(?:\d{1,2}|\d{4,})$)")  # before three digits a comma groups thousands
+UNIT_NAMES = {"BYTES": "B", "BYTE": "B", "БАЙТ": "B", "G": "GIB", "GI": "GIB", "M": "MIB", "MI": "MIB", "K": "KIB", "KI": "KIB"}
+
+_SIZE_TEXT = re.compile(r"(?P<number>[-+]?\d(?:[\d\s_,]*\d)?(?:\.\d+)?)\s*(?P<unit>[^\W\d_]+)?")
+_GROUPING = re.compile(r"[\s_,]")
+_DECIMAL_COMMA = re.compile(r"(?<=^0),|(?<=^[-+]0),|,(?=(?:\d{1,2}|\d{4,})$)")  # before three digits a comma groups thousands
 
 
 class CannotTell(Exception):
@@ -149,7 +151,7 @@ def parse_size(text: str, *, units: dict[str, int] = DECIMAL_UNITS, decimals: in
     `decimals` is given where the printer drops trailing zeros, so that "23.0" of round(x, 2) still stands for two decimals.
     Raises ValueError for anything else.
     """
-    found = _SIZE_TEXT.match(text)
+    found = _SIZE_TEXT.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"not an amount of memory: {text!r}")
     return size_of(found["number"], found["unit"] or "B", units=units, decimals=decimals, text=text.strip())
@@ -157,19 +159,20 @@ def parse_size(text: str, *, units: dict[str, int] = DECIMAL_UNITS, decimals: in
 
 def size_of(number: str, unit: str, *, units: dict[str, int] = DECIMAL_UNITS, decimals: int | None = None, text: str = "") -> Size:
     """A size from a printed number and unit; see `parse_size`."""
-    name = unit.upper().translate(CYRILLIC)
-    name = {"BYTES": "B", "BYTE": "B", "G": "GIB", "GI": "GIB", "M": "MIB", "MI": "MIB", "K": "KIB", "KI": "KIB"}.get(name, name)
+    name = UNIT_NAMES.get(unit.upper(), unit.upper().translate(CYRILLIC))
     scale = IEC_UNITS.get(name) or units.get(name)
     if scale is None:
         raise ValueError(f"unknown unit of memory: {unit!r}")
     plain = _GROUPING.sub("", _DECIMAL_COMMA.sub(".", number))
-    printed = len(plain.partition(".")[2])
+    mantissa, _, exponent = plain.lower().partition("e")
+    printed = len(mantissa.partition(".")[2]) - int(exponent or 0)
     value = Fraction(plain) * scale
     if scale == 1 and printed == 0:
         return Size.exact(int(value), text)
-    open_decimals = max(printed, decimals or 0)
-    half = Fraction(scale, 2 * 10**open_decimals)
-    return Size(round(value), math.ceil(value - half), math.floor(value + half), text or f"{number} {unit}")
+    open_decimals = printed if decimals is None else max(printed, decimals)
+    half = scale * Fraction(10) ** -open_decimals / (1 if plain.endswith(".") else 2)  # "16." was cut: 16.9 is possible
+    whole = round(value)
+    return Size(whole, min(whole, math.ceil(value - half)), max(whole, math.floor(value + half)), text or f"{number} {unit}")
 
 
 def format_bytes(value: int) -> str:

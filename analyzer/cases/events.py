@@ -14,6 +14,7 @@ from analyzer.facts.fact import Fact
 
 NUMEROUS = frozenset({FRAME, "decode_batch", "http_access", "prefill_batch", "shards_progress", "stats", "stats_iteration"})
 """Messages that come by the thousand and are no events by themselves."""
+MOST_LINES_TO_PROGRESS = 20
 CUT_TRACEBACK = "traceback"
 """Kind of the event made from a traceback whose last line, the exception, is not in the log."""
 
@@ -44,20 +45,37 @@ def _event(fact: Fact, repeats: Sequence[Fact], rank: str | None, reached: Phase
     )
 
 
+def _phase(frames: Sequence[Frame], reached: Phase | None) -> Phase | None:
+    """The phase of the code, else the one reached. vLLM's warm-up function also captures graphs: there the messages know better."""
+    from_code = phase_of(frames)
+    return "graph_capture" if from_code == "warmup" and reached == "graph_capture" else from_code or reached
+
+
+IDENTITY = {"torch_oom": ("gpu", "tried", "free", "allocated", "reserved_unallocated")}
+"""The fields by which copies of a message are told from another event of its kind; all of them, unless stated."""
+
+
 def _signature(fact: Fact) -> str:
-    return repr(sorted((name, str(value)) for name, value in fact.fields.items()))
+    names = IDENTITY.get(fact.kind, tuple(fact.fields))
+    return repr(sorted((name, str(fact.fields.get(name))) for name in names))
 
 
 def _phase_at_each(facts: Sequence[Fact]) -> dict[int, Phase | None]:
     """The phase that the run had reached when each fact was printed."""
     reached: Phase | None = None
     phases: dict[int, Phase | None] = {}
-    for fact in facts:
+    for position, fact in enumerate(facts):
         phase = PHASE_AFTER.get(fact.kind)
         if phase is not None and order(phase) > order(reached):
             reached = phase
-        phases[id(fact)] = reached
+        phases[id(fact)] = "load_weights" if order(reached) < order("load_weights") and _still_loading(fact, facts[position:]) else reached
     return phases
+
+
+def _still_loading(fact: Fact, later: Sequence[Fact]) -> bool:
+    """Whether an unfinished progress bar of the weights follows closely: bars are flushed after what happened under them."""
+    near = (entry for entry in later if entry.line.number - fact.line.number <= MOST_LINES_TO_PROGRESS)
+    return any(entry.kind == "shards_progress" and entry.fields.get("done", 0) < entry.fields.get("total", 0) for entry in near)
 
 
 def _cut(trace: Traceback) -> Fact:

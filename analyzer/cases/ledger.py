@@ -87,9 +87,8 @@ def _split_failure(ledger: dict[str, Item], facts: Sequence[Fact], own_pids: fro
     use = use_at_failure(oom, own_pids)
     if use.beside is not None:
         ledger["other_processes"] = Item(use.beside, "measured", use.described, oom)
-    reserved = ledger.get("reserved_unallocated")
-    if use.own is not None and "allocated" in ledger and reserved is not None and "non_torch" not in ledger:
-        outside = use.own - ledger["allocated"].size - reserved.size
+    outside = outside_torch(oom, use)
+    if outside is not None and "non_torch" not in ledger:
         ledger["non_torch"] = Item(outside, "computed", "in use by this process - allocated - reserved", oom)
 
 
@@ -101,6 +100,32 @@ def use_at_failure(oom: Fact, own_pids: frozenset[int]) -> DeviceUse:
     return device_use(
         own if isinstance(own, Size) and own.bytes else None, clauses, allocated if isinstance(allocated, Size) else None, own_pids
     )
+
+
+def outside_torch(oom: Fact, use: DeviceUse) -> Size | None:
+    """What this process holds outside PyTorch's allocator: in use by it - allocated - reserved but unallocated."""
+    held = _held_by_torch(oom)
+    return use.own - held if use.own is not None and held is not None else None
+
+
+def held_elsewhere(oom: Fact, use: DeviceUse) -> Size | None:
+    """What others hold of the device: total - free - what this process holds (its own clause, else what its allocator holds)."""
+    total, free = oom.fields.get("total"), oom.fields.get("free")
+    own = use.own if use.own is not None else _held_by_torch(oom)
+    if not isinstance(total, Size) or not isinstance(free, Size) or own is None:
+        return None
+    rest = total - free - own
+    return rest - use.own_front_end if use.own_front_end is not None else rest
+
+
+def _held_by_torch(oom: Fact) -> Size | None:
+    """Memory in the segments of PyTorch's allocator: printed as one figure, or allocated + reserved but unallocated."""
+    whole, allocated, rest = (oom.fields.get(name) for name in ("reserved_total", "allocated", "reserved_unallocated"))
+    if isinstance(whole, Size):
+        return whole
+    if isinstance(allocated, Size):
+        return allocated + rest if isinstance(rest, Size) else allocated
+    return None
 
 
 def _close(ledger: dict[str, Item]) -> None:

@@ -32,8 +32,11 @@ PHASE_AFTER: dict[str, Phase] = {
     "weights_load_seconds": "load_weights",
     "weights_load_start": "load_weights",
     # the profiling run (vLLM); SGLang goes from the weights straight to the pools
+    "cudagraph_estimate": "profile",
+    "cudagraph_profile_start": "profile",
     "mm_encoder_budget": "profile",
     "profiling_result_v0": "profile",
+    "torch_compiled": "profile",
     "weights_memory": "profile",
     "weights_memory_xpu": "profile",
     # pools
@@ -51,31 +54,52 @@ PHASE_AFTER: dict[str, Phase] = {
     "one_request_does_not_fit": "kv_alloc",
     # kernels and samplers
     "flashinfer_autotune": "warmup",
+    "kernel_autotune": "warmup",
     "kernel_autotune_oom": "warmup",
     "memory_pool_end": "warmup",
     "pooler_warmup_oom": "warmup",
     "sampler_warmup_oom": "warmup",
     # graphs
+    "capture_progress": "graph_capture",
     "capture_graph_begin": "graph_capture",
     "capture_graph_failed": "graph_capture",
     "cudagraph_capture_start": "graph_capture",
+    "cudagraph_memory_hint_v0": "graph_capture",
+    "graph_addresses_registered": "graph_capture",
     # serving
     "application_ready": "serve",
+    "crash_config_dump": "serve",
+    "crash_scheduler_output": "serve",
+    "crash_scheduler_stats": "serve",
     "capture_graph_end": "graph_capture",
     "decode_batch": "serve",
     "graph_captured": "graph_capture",
     "http_access": "serve",
     "engine_init_done": "serve",
     "max_total_num_tokens": "serve",
+    "model_execution_error": "serve",
     "prefill_batch": "serve",
     "preemption": "serve",
+    "request_failed_engine_dead": "serve",
     "server_ready": "serve",
     "startup_memory_summary": "serve",
     "stats": "serve",
 }
 """Fact kind -> phase. Kinds that are not listed do not move the engine on."""
 
-SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() if phase == "serve" and kind != "preemption")
+NO_SUCCESS = frozenset(
+    {
+        "crash_config_dump",
+        "crash_scheduler_output",
+        "crash_scheduler_stats",
+        "model_execution_error",
+        "preemption",
+        "request_failed_engine_dead",
+    }
+)
+"""Messages that only a serving engine prints, but when something goes wrong."""
+
+SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() if phase == "serve") - NO_SUCCESS
 """Messages that only an engine prints whose start succeeded."""
 
 

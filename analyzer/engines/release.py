@@ -1,4 +1,4 @@
-"""Release numbers of the engines, as logs print them."""
+"""Release numbers of the engines, as logs print them, and tables by release."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def release(text: str | None) -> Version | None:
         return None
 
 
+def published(version: Version) -> Version:
+    """The release a build belongs to: its post number is kept, its candidate, development and local parts are dropped."""
+    return Version(version.base_version if version.post is None else f"{version.base_version}.post{version.post}")
+
+
+def is_within(version: Version, since: str, before: str | None = None) -> bool:
+    """Whether a release is `since` or later and, where an end is given, earlier than `before`."""
+    own = published(version)
+    return Version(since) <= own and (before is None or own < Version(before))
+
+
 def value_since(table: Sequence[tuple[str, T]], version: Version | None) -> T | None:
     """The value of a table of (first release, value), oldest first, for one release; None when the release is unknown.
 
@@ -28,9 +39,8 @@ def value_since(table: Sequence[tuple[str, T]], version: Version | None) -> T | 
     if version is None:
         values = {repr(value) for _, value in table}
         return table[0][1] if len(values) == 1 else None
-    base = Version(version.base_version)
     found = None
     for since, value in table:
-        if base >= Version(since):
+        if is_within(version, since):
             found = value
     return found

@@ -1,5 +1,5 @@
 """What SGLang does with memory. Source of the formulas: sglang/srt/model_executor/model_runner.py, profile_max_num_token,
-the same in every sampled release 0.1.26 - 0.5.23.
+the same in every sampled release 0.1.26 - 0.5.23 (from 0.5.17 in sglang/srt/mem_cache/kv_cache_configurator.py).
 
 `pre` is the least free memory of all ranks after distributed initialisation and before the weights,
 `post` the same after the weights (and LoRA buffers), `fraction` is mem_fraction_static.
@@ -7,9 +7,13 @@ the same in every sampled release 0.1.26 - 0.5.23.
 
 from __future__ import annotations
 
-import math
-
+from analyzer.engines.interval import rounded_up
 from analyzer.units import Size
+
+__all__ = ["SUGGESTED_MARGIN", "fraction_for", "kv_budget", "rounded_up", "smallest_fraction", "static_reserve"]
+
+SUGGESTED_MARGIN = 0.03
+"""Added to the smallest fraction in a suggestion when the size of a request is not known: about 2 GiB of pool on an 80 GB card."""
 
 
 def kv_budget(pre: Size, post: Size, fraction: float) -> Size:
@@ -22,12 +26,6 @@ def smallest_fraction(pre: Size, post: Size) -> float:
     return 1 - post.bytes / pre.bytes
 
 
-def rounded_up(fraction: float, decimals: int = 3) -> float:
-    """The next fraction of so many decimals that is not smaller."""
-    scale = float(10**decimals)
-    return math.ceil(fraction * scale - 1e-9) / scale
-
-
 def fraction_for(pre: Size, post: Size, kv: Size) -> float:
     """The fraction whose KV budget is `kv`: (pre - post + kv) / pre."""
     return (pre.bytes - post.bytes + kv.bytes) / pre.bytes
@@ -36,7 +34,3 @@ def fraction_for(pre: Size, post: Size, kv: Size) -> float:
 def static_reserve(pre: Size, fraction: float) -> Size:
     """What the fraction leaves for everything but weights and pools: pre x (1 - fraction)."""
     return pre * (1 - fraction)
-
-
-SUGGESTED_MARGIN = 0.03
-"""Added to the smallest fraction in a suggestion when the size of a request is not known: about 2 GiB of pool on an 80 GB card."""

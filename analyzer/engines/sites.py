@@ -44,6 +44,11 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "graph",
         "graph_capture",
     ),
+    (
+        r":_?get_prompt_logprobs_dict|:compute_logprobs|:gather_logprobs|logprobs?\.py:|:compute_temp_top_p_normalized_logprobs",
+        "logprobs",
+        "serve",
+    ),
     (r":_dummy_(sampler|pooler)_run|sampler\.py:|pooler\.py:|topk_topp_sampler", "sampler", None),
     (r":_dummy_run|:compile_or_warm_up_model|:warm_?up\w*", "warmup", "warmup"),
     (
@@ -51,11 +56,6 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*",
         "forward",
         "serve",
-    ),
-    (
-        r":_?get_prompt_logprobs_dict|:compute_logprobs|:gather_logprobs|logprobs?\.py:|:compute_temp_top_p_normalized_logprobs",
-        "logprobs",
-        None,
     ),
     (r"lora/|:.*_lora\b|punica", "lora", None),
     (
@@ -92,8 +92,7 @@ def site_of(frames: Sequence[Frame]) -> str:
     for frame in reversed(frames):
         rows = [row for row in _rows_of(frame) if _COMPILED[row][1] != "forward"]
         if rows:
-            # a sampler or encoder frame says more than the phase it runs in
-            return next((_COMPILED[row][1] for row in rows if _COMPILED[row][2] is None), _COMPILED[rows[0]][1])
+            return _COMPILED[rows[0]][1]
     return "forward" if any(_rows_of(frame) for frame in frames) else ""
 
 

@@ -117,8 +117,10 @@ def _read_with_continuations(document: Document, index: int, line: Line, start: 
             break
         if not later.text.strip():
             continue
-        joined = max((_joined(message, text, later.text, glue) for glue in _glues(best, later)), key=lambda attempt: attempt[0].used)
-        reading, longer = joined
+        attempts = [_joined(message, text, later.text, glue) for glue in _glues(best, later)]
+        if not attempts:
+            break
+        reading, longer = max(attempts, key=lambda attempt: attempt[0].used - len(attempt[1]))
         if reading.ending is Ending.OTHER or reading.used <= len(text) or _only_longer(best, reading):
             break
         best, text = reading, longer
@@ -132,13 +134,12 @@ def _only_longer(whole: Reading, longer: Reading) -> bool:
 
 
 def _glues(reading: Reading, later: Line) -> tuple[str, ...]:
-    """How a wrapped text may be put together again: inside a phrase of the message with or without a blank, else at a blank or anywhere.
+    """How a wrapped text may be put together again: inside a phrase as the phrase demands it, else at a blank or anywhere.
 
-    A line with a time stamp of its own may go on with a message (some loggers repeat their head on each line), but not inside a word;
-    and a message that is whole goes on at a blank or not at all.
+    A line with a time stamp of its own may go on with a message (some loggers repeat their head on each line), but not inside a word.
     """
-    blank = " " if reading.mid_word else "\n"
-    return (blank,) if later.origin.time or reading.ending is Ending.COMPLETE else ("", blank) if reading.mid_word else (blank, "")
+    glues = reading.glues or ("\n", "")
+    return tuple(glue for glue in glues if glue) if later.origin.time else glues
 
 
 def _joined(message: Message, text: str, more: str, glue: str) -> tuple[Reading, str]:

@@ -14,6 +14,7 @@ Node = Tree[Token] | Token
 
 IMPLAUSIBLE = 2**60
 """A device with an exbibyte in use: an underflow of the printer (17179869184.00 GiB under WSL), not a figure."""
+_IMPLAUSIBLE_MARK = " (implausible)"
 
 
 def fields_of(nodes: Iterable[Node]) -> dict[str, Any]:
@@ -81,9 +82,14 @@ def _size(units: dict[str, int], decimals: int | None) -> Callable[[Tree[Token]]
     def read(node: Tree[Token]) -> Size | str:
         number, unit = (str(child) for child in node.children)
         size = size_of(number, unit, units=units, decimals=decimals)
-        return size if abs(size.bytes) < IMPLAUSIBLE else f"{size.text} (implausible)"
+        return size if abs(size.bytes) < IMPLAUSIBLE else f"{size.text}{_IMPLAUSIBLE_MARK}"
 
     return read
+
+
+def is_implausible(value: Any) -> bool:
+    """Whether a value is what an implausible figure is read as: its text, marked."""
+    return isinstance(value, str) and value.endswith(_IMPLAUSIBLE_MARK)
 
 
 def _scaled(scale: int, unit: str, decimals: int | None = None) -> Callable[[Tree[Token]], Size]:

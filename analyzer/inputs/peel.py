@@ -8,16 +8,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from analyzer.inputs.lines import Line, Origin
 
 MOST_PREFIXES = 12
+MOST_DIGITS = 18
+"""A process or rank number of more digits is none."""
 STREAM_SHARE = 0.6
 """A prefix that looks like ordinary text counts when at least this share of an input's lines has it."""
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[@-_]")
+_SPELLED_OUT = re.compile(r"(?:\^\[|\\x1b|\\u001b|\\033|#033)?\[(?:\d{1,3};)*\d{1,3}m(?!\])")
+_RESETS = ("[0m", "[0;0m")
+_BETWEEN_RANKS = re.compile(r"\s+|(?<=\d)_")
 
 Patterns = Mapping[str, re.Pattern[str]]
 
 
 def without_colours(text: str) -> str:
-    """The text without terminal escape sequences."""
-    return _ANSI.sub("", text) if "\x1b" in text else text
+    """The text without terminal escape sequences, also those whose escape character was lost or spelled out on the way."""
+    text = _ANSI.sub("", text) if "\x1b" in text else text
+    return _SPELLED_OUT.sub("", text) if any(reset in text for reset in _RESETS) else text
 
 
 def usable_prefixes(prefixes: Patterns, lines: Iterable[str]) -> dict[str, re.Pattern[str]]:
@@ -28,9 +34,10 @@ def usable_prefixes(prefixes: Patterns, lines: Iterable[str]) -> dict[str, re.Pa
         if name.startswith("LINE_"):
             usable[name] = pattern
         elif name.startswith("STREAM_") and sample:
-            share = sum(pattern.match(line) is not None for line in sample) / len(sample)
-            if share >= STREAM_SHARE:
+            matches = [pattern.match(line) for line in sample]
+            if sum(found is not None for found in matches) >= STREAM_SHARE * len(sample):
                 usable[name] = pattern
+                sample = [line[found.end() :] if found else line for line, found in zip(sample, matches, strict=True)]
     return usable
 
 
@@ -48,12 +55,17 @@ def split_glued(text: str, prefixes: Patterns) -> Iterator[str]:
 def _is_head(text: str, prefixes: Patterns) -> bool:
     """Whether a text consists of prefixes only, so that what follows it still belongs to the same record."""
     position = 0
-    while position < len(text):
-        found = next((hit for pattern in prefixes.values() if (hit := pattern.match(text, position)) and hit.end() > position), None)
-        if found is None:
-            return not text[position:].strip(" >|")
-        position = found.end()
-    return True
+    while found := _prefix_at(text, position, prefixes):
+        position = found[1].end()
+    return not text[position:].strip(" >|")
+
+
+def _prefix_at(text: str, position: int, prefixes: Patterns) -> tuple[str, re.Match[str]] | None:
+    """The first prefix, by name, that stands at a position or behind blanks there."""
+    while text[position : position + 1] == " ":
+        position += 1
+    matches = ((name, pattern.match(text, position)) for name, pattern in prefixes.items())
+    return next(((name, found) for name, found in matches if found is not None and found.end() > position), None)
 
 
 def peel(text: str, usable: Patterns, *, source: str, number: int) -> Line:
@@ -62,28 +74,28 @@ def peel(text: str, usable: Patterns, *, source: str, number: int) -> Line:
     told: dict[str, str] = {}
     names: list[str] = []
     for _ in range(MOST_PREFIXES):
-        start = position + len(text[position:]) - len(text[position:].lstrip(" ")) if names else position
-        for name, pattern in usable.items():
-            found = pattern.match(text, start)
-            if found is not None and found.end() > start:
-                told.update({key: value for key, value in found.groupdict().items() if value})
-                names.append(name.partition("_")[2].lower())
-                position = found.end()
-                break
-        else:
+        prefix = _prefix_at(text, position, usable)
+        if prefix is None:
             break
+        name, found = prefix
+        told.update({key: value for key, value in found.groupdict().items() if value})
+        names.append(name.partition("_")[2].lower())
+        position = found.end()
     return Line(source, number, text[position:].rstrip(), _origin(told), text, tuple(names))
 
 
-def _origin(told: dict[str, str]) -> Origin:
-    rank = " ".join(part for part in re.split(r"[ _]+", f"{told.get('rank', '')} {told.get('subrank', '')}") if part)
+def _origin(told: Mapping[str, str]) -> Origin:
     return Origin(
         process=told.get("process", ""),
-        pid=int(told["pid"]) if "pid" in told else None,
-        rank="" if rank.isdigit() else rank,
-        gpu=int(told["gpu"]) if "gpu" in told else None,
+        pid=_integer(told.get("pid", "")),
+        rank=f"DP{told['dp']}" if "dp" in told else " ".join(_BETWEEN_RANKS.split(told.get("rank", "").strip())),
+        gpu=_integer(told.get("gpu", "")),
         host=told.get("host", ""),
         time=told.get("time", ""),
         level=told.get("level", ""),
         place=told.get("place", ""),
     )
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if 0 < len(digits) <= MOST_DIGITS else None

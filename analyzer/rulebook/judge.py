@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from jinja2 import Undefined
+
 from analyzer.analysis import Abstention, Advice, Confidence, Evidence
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
@@ -70,8 +72,9 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
     """Every rule on every subject it is for."""
     rulings: list[Ruling] = []
     lacking: dict[str, dict[str, None]] = {}
+    telling = rulebook.telling_kinds
     for compiled in rulebook.rules:
-        for subject in _subjects(compiled, case):
+        for subject in _subjects(compiled, case, telling):
             verdict, missing = _holds(compiled.when, subject.scopes)
             if missing:
                 lacking.setdefault(compiled.rule.id, {}).update(dict.fromkeys(missing))
@@ -90,7 +93,7 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
     return Judgement(tuple(_merged(rulings)), tuple(abstentions))
 
 
-def _subjects(compiled: CompiledRule, case: Case) -> Iterator[Subject]:
+def _subjects(compiled: CompiledRule, case: Case, telling: frozenset[str]) -> Iterator[Subject]:
     kind = compiled.rule.for_each
     if kind == "case":
         yield _of_run(case, case.measured_run)
@@ -101,7 +104,7 @@ def _subjects(compiled: CompiledRule, case: Case) -> Iterator[Subject]:
     elif kind == "rank":
         yield from (_of_rank(case, run, rank) for run in case.runs for rank in run.ranks)
     else:
-        yield from (_of_event(case, run, event) for run in case.runs for event in run.events if event.kind in compiled.rule.messages)
+        yield from (_of_event(case, run, event, telling) for run in case.runs for event in run.events if event.kind in compiled.rule.messages)
 
 
 def _profiles(case: Case) -> Iterator[Subject]:
@@ -122,9 +125,9 @@ def _of_rank(case: Case, run: Run | None, rank: Rank | None) -> Subject:
     return Subject(_shared(case, run, rank), run, rank, profile=used_profile(case, run))
 
 
-def _of_event(case: Case, run: Run, event: Event) -> Subject:
+def _of_event(case: Case, run: Run, event: Event, telling: frozenset[str]) -> Subject:
     subject = _of_rank(case, run, _rank_of(run, event))
-    return replace(subject, scopes={**subject.scopes, "event": event_view(run, event)}, event=event)
+    return replace(subject, scopes={**subject.scopes, "event": event_view(run, event, telling)}, event=event)
 
 
 def _shared(case: Case, run: Run | None, rank: Rank | None) -> dict[str, View]:
@@ -189,7 +192,7 @@ def _certainly(expression: Expression, scopes: Mapping[str, Any]) -> bool:
 def _known(expression: Expression, scopes: Mapping[str, Any]) -> Any:
     try:
         value = expression(scopes)
-        return None if isinstance(value, View) else value
+        return None if isinstance(value, (View, Undefined)) else value
     except (Missing, CannotTell):
         return None
 

@@ -56,6 +56,15 @@ class Rulebook:
             kind for entry in self.rules if entry.rule.severity == "error" and entry.rule.outcome is None for kind in entry.rule.messages
         )
 
+    @property
+    def telling_kinds(self) -> frozenset[str]:
+        """The messages that tell a cause by themselves: root rules of severity error judge them, and no cascade rule does."""
+        judged = {
+            role: {kind for entry in self.rules if entry.rule.role == role and entry.rule.severity == "error" for kind in entry.rule.messages}
+            for role in ("root", "cascade")
+        }
+        return frozenset(judged["root"] - judged["cascade"])
+
 
 def load_rulebook(grammars: Grammars, extra: list[Path] | None = None) -> Rulebook:
     """The rules that travel with the program and those of further folders. Raises RuleError, naming file and line."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from analyzer.cases.build import is_server_error
-from analyzer.cases.ledger import use_at_failure
+from analyzer.cases.build import is_server_error, reached
+from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines import sglang, vllm
-from analyzer.engines.phases import SERVING
+from analyzer.engines.phases import SERVING, order
+from analyzer.facts.fact import Fact
+from analyzer.facts.values import is_implausible
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.measured import Measured
@@ -40,6 +43,7 @@ def run_view(run: Run | None) -> View:
             "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
             "engine": run.engine,
             "forced": run.choice.path == "forced",
+            "head_cut": run.head_cut,
             "kinds": frozenset(fact.kind for fact in run.facts),
             "mem_fraction_static": mem_fraction_static(run),
             "path": run.choice.path,
@@ -127,7 +131,8 @@ def rank_view(run: Run | None, rank: Rank | None) -> View:
     return View("rank", values)
 
 
-def event_view(run: Run, event: Event) -> View:
+def event_view(run: Run, event: Event, telling: frozenset[str] = frozenset()) -> View:
+    """`telling` are the kinds of messages that tell a cause by themselves."""
     position = next((index for index, fact in enumerate(run.facts) if fact is event.fact), len(run.facts))
     later = [fact for fact in run.facts if fact.line.number > event.fact.line.number]
     values: dict[str, Any] = {
@@ -135,27 +140,63 @@ def event_view(run: Run, event: Event) -> View:
         "alive_after": any(fact.kind in SERVING and not is_server_error(fact) for fact in later),
         "count": event.count,
         "cut": event.fact.cut,
+        "free_beyond_request": free_beyond_request(event.fact),
+        "implausible_figure": has_implausible_figure(event.fact.fields),
+        "other_failures": tuple(sorted({fact.kind for fact in run.facts if fact.kind in telling} - {event.kind})),
+        "same_line": frozenset(fact.kind for fact in run.facts if fact is not event.fact and shares_lines(fact, event.fact)),
+        "went_on": went_on(run, event.fact),
         "followed_by": frozenset(fact.kind for fact in later),
         "kind": event.kind,
         "phase": event.phase,
         "preceded_by": frozenset(fact.kind for fact in run.facts[:position]),
         "rank": event.rank,
         "site": event.site,
+        "settings_tried": settings_tried(run, event),
         "sites": tuple(event.sites),
     }
     values |= _device_figures(run, event)
     return View("event", values)
 
 
+def shares_lines(one: Fact, other: Fact) -> bool:
+    """Whether two messages stand in the same lines."""
+    first, second = (range(fact.line.number, max(fact.line.number, fact.last_line) + 1) for fact in (one, other))
+    return first.start in second or second.start in first
+
+
+def went_on(run: Run, fact: Fact) -> bool:
+    """Whether the engine came further after a message: one of a later phase, or of serving, follows."""
+    own = [entry for entry in run.facts if not is_server_error(entry)]
+    before = [entry for entry in own if entry.line.number <= fact.line.number]
+    after = [entry for entry in own if entry.line.number > fact.line.number]
+    return any(entry.kind in SERVING for entry in after) or order(reached(after)) > order(reached(before))
+
+
+def free_beyond_request(fact: Fact) -> Size | None:
+    """What was free beside a refused amount. None when either is unknown or free memory was not enough."""
+    tried, free = fact.fields.get("tried"), fact.fields.get("free")
+    return free - tried if isinstance(tried, Size) and isinstance(free, Size) and free.low > tried.high else None
+
+
+def has_implausible_figure(value: Any) -> bool:
+    """Whether a field, at any depth, is a figure that no device can have."""
+    if isinstance(value, Mapping):
+        return any(map(has_implausible_figure, value.values()))
+    return any(map(has_implausible_figure, value)) if isinstance(value, list) else is_implausible(value)
+
+
+def settings_tried(run: Run, event: Event) -> int:
+    """How many different settings people noted between the copies of one error ("with 0.8: ...", "with 0.6: ...")."""
+    noted = [fact for fact in run.facts if fact.kind == "setting_noted"]
+    before = [[note for note in noted if note.line.number <= copy.line.number] for copy in event.repeats]
+    return len({repr(sorted(notes[-1].fields.items())) for notes in before if notes})
+
+
 def _device_figures(run: Run, event: Event) -> dict[str, Any]:
     fact = event.fact
     if fact.kind == "torch_oom":
         use = use_at_failure(fact, frozenset(entry.line.origin.pid for entry in run.facts if entry.line.origin.pid is not None))
-        allocated, reserved = fact.fields.get("allocated"), fact.fields.get("reserved_unallocated")
-        outside = (
-            use.own - allocated - reserved if use.own is not None and isinstance(allocated, Size) and isinstance(reserved, Size) else None
-        )
-        return {"neighbours": use.others, "non_torch": outside}
+        return {"neighbours": use.others, "non_torch": outside_torch(fact, use), "held_elsewhere": held_elsewhere(fact, use)}
     total, free = fact.fields.get("total"), fact.fields.get("free_at_start")
     if isinstance(total, Size) and isinstance(free, Size):
         return {"taken_elsewhere": total - free, "largest_passing_utilization": vllm.largest_passing_utilization(free, total)}

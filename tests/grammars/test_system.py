@@ -1,0 +1,55 @@
+"""What stands around the engines: tracebacks, commands, failures that only look like memory, ends of processes, progress."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.grammars.conftest import Reader
+from tests.grammars.samples import Sample, plain
+from tests.grammars.system_samples import COMMAND, SYSTEM, TRACEBACK
+
+SAMPLES = [*TRACEBACK, *COMMAND, *SYSTEM]
+
+NOTHING_OF_THE_KIND = {
+    "File not found: /x": "traceback_frame",
+    "    raise ValueError(": "exception",
+    "Error: something else": "exception",
+    "UserWarning: deprecated": "exception",
+    "INFO there was an Error in the text": "exception",
+    "(3) The worker is crashed unexpectedly due to SIGSEGV or other unexpected errors.": "segmentation_fault",
+    "CUDA error: out of memory": "cuda_error",
+    "CUDA error: an illegal memory access was encountered": "cuda_error",
+    "NCCL WARN Cuda failure 2 'out of memory'": "nccl_warning",
+    "Replace gpu_memory_utilization config with `--kv-cache-memory=4805904446` (4.48 GiB) or `--kv-cache-memory=6390038016`": "flags",
+    "Try increasing --gpu-memory-utilization or decreasing --max-model-len": "flags",
+    "vllm serve m --gpu-memory-utilization 0.9 --max-model-len 8192": "flags",
+    "404 Client Error: Not Found for url: https://hub.example/m": "hf_unauthorized",
+    "the process was Killed by somebody": "shell_killed",
+    "port 8000 is used by the server": "address_in_use",
+}
+
+
+@pytest.mark.parametrize(("text", "kind", "fields"), SAMPLES, ids=[f"{kind}-{n}" for n, (_, kind, _) in enumerate(SAMPLES)])
+def test_message_becomes_this_fact(text: str, kind: str, fields: Sample, read: Reader) -> None:
+    assert [plain(fact.fields) for fact in read(text) if fact.kind == kind] == [fields]
+
+
+@pytest.mark.parametrize(("text", "kind"), NOTHING_OF_THE_KIND.items())
+def test_look_alikes_are_told_apart(text: str, kind: str, read: Reader) -> None:
+    assert kind not in {fact.kind for fact in read(text)}
+
+
+def test_frames_glued_into_one_line(read: Reader) -> None:
+    text = 'x File "/a/b.py", line 4308, in first y = f() ^^^^ File "/a/c.py", line 207, in second return z'
+    assert [fact.text("function") for fact in read(text)] == ["first", "second"]
+
+
+def test_a_killed_command_also_tells_its_flags(read: Reader) -> None:
+    kinds = {fact.kind: fact for fact in read("run.sh: line 2: 11 Killed   python -m sglang.launch_server --tp-size 2 --dtype auto")}
+    assert kinds["shell_killed"].integer("pid") == 11
+    assert kinds["command_line"].mapping("args") == {"tp-size": 2, "dtype": "auto"}
+
+
+def test_ray_lists_causes_that_are_not_facts(read: Reader) -> None:
+    text = "The actor is dead because its worker process has died. (1) The process is killed by SIGKILL by OOM killer due to high memory usage."
+    assert {fact.kind for fact in read(text)} == {"ray_worker_died"}

@@ -1,0 +1,63 @@
+"""Every rule on its fixtures: where it fires, where it stays silent although it looks similar, and where it abstains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from analyzer import analyze
+from analyzer.content import content_folder
+from analyzer.rulebook.rule import load_rules
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "rules"
+RULES = {rule.id: rule for rule in load_rules([content_folder("rules")])}
+
+
+def _examples() -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (file.relative_to(FIXTURES).with_suffix("").as_posix(), example)
+        for file in sorted(FIXTURES.rglob("*.yaml"))
+        for example in yaml.safe_load(file.read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.mark.parametrize(("rule", "example"), [pytest.param(rule, example, id=f"{rule}: {example['name']}") for rule, example in _examples()])
+def test_rule_on_its_fixture(rule: str, example: dict[str, Any], tmp_path: Path) -> None:
+    log = tmp_path / "crash.log"
+    log.write_text(example.get("log", ""), encoding="utf-8")
+    settings = []
+    if "config" in example:
+        settings = [tmp_path / "profiles.yaml"]
+        settings[0].write_text(example["config"], encoding="utf-8")
+    analysis = analyze([log] if "log" in example else [], settings)
+    fired = [finding for finding in analysis.findings if finding.rule == rule]
+    abstained = [entry for entry in analysis.abstentions if entry.rule == rule]
+    assert example["expect"] in ("fires", "silent", "abstains")
+    assert (bool(fired), bool(abstained)) == (example["expect"] == "fires", example["expect"] == "abstains"), (fired, abstained)
+    for text in example.get("says", []):
+        assert text in fired[0].message
+    if "missing" in example:
+        assert example["missing"] in abstained[0].missing
+    if "cause" in example:
+        assert analysis.verdict.cause == example["cause"]
+    advice = {f"{entry.knob} {entry.direction}" for finding in fired for entry in finding.advice}
+    assert set(example.get("advice", [])) <= advice
+    assert not set(example.get("never", [])) & advice
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_rule_has_fixtures(rule: str) -> None:
+    """One on which it fires and one on which it stays silent; one on which it abstains where it depends on a figure."""
+    file = FIXTURES / f"{rule}.yaml"
+    assert file.exists(), f"no fixtures for {rule}"
+    expected = {example["expect"] for example in yaml.safe_load(file.read_text(encoding="utf-8"))}
+    assert {"fires", "silent"} <= expected
+    if RULES[rule].how_to_get:
+        assert "abstains" in expected
+
+
+def test_every_fixture_is_of_a_rule() -> None:
+    assert {rule for rule, _ in _examples()} <= set(RULES)
