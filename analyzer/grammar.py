@@ -128,7 +128,7 @@ def _build(folder: Path, sources: dict[str, str]) -> Grammars:
 
 def _load(folder: Path, family: str, source: str) -> Grammar:
     try:
-        grammar, _ = load_grammar(source, str(folder / f"{family}.lark"), [str(folder)], False)  # type: ignore[no-untyped-call]
+        grammar, _ = load_grammar(source, str(folder / f"{family}.lark"), [str(folder)], False)
     except (LarkError, OSError) as error:
         raise GrammarFileError(f"{folder / family}.lark:{_line_of(error, source)}: {error}") from error
     return cast(Grammar, grammar)
@@ -263,7 +263,7 @@ def _plain_text(token: Token) -> str:
 
 def _unquote(token: Token) -> str:
     """A string as lark reads it, escapes and all."""
-    return str(eval_escaping(str(token)[1:-1])).replace("\\\\", "\\")  # type: ignore[no-untyped-call]
+    return str(eval_escaping(str(token)[1:-1])).replace("\\\\", "\\")
 
 
 def _prefixes(folder: Path, source: str) -> dict[str, re.Pattern[str]]:
@@ -273,12 +273,12 @@ def _prefixes(folder: Path, source: str) -> dict[str, re.Pattern[str]]:
     compiled: dict[str, re.Pattern[str]] = {}
     for name, (tree, _) in _load(folder, PREFIX, source).term_defs:
         literals = list(tree.scan_values(lambda value: isinstance(value, Token) and value.type == "REGEXP"))
-        if len(literals) != 1:
+        if len(literals) != 1 or not literals[0].endswith("/"):
             raise GrammarFileError(
                 f"{folder / PREFIX}.lark:{_line_with(source, name)}: {name} must be one regular expression without flags"
             )
         try:
-            compiled[str(name)] = re.compile(str(literals[0])[1:].rpartition("/")[0].replace("\\/", "/"))
+            compiled[str(name)] = re.compile(str(literals[0])[1:-1].replace("\\/", "/"))
         except re.error as error:
             raise GrammarFileError(f"{folder / PREFIX}.lark:{_line_with(source, name)}: {name}: {error}") from error
     return compiled

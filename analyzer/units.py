@@ -16,6 +16,7 @@ IEC_UNITS = {"B": 1, "KIB": KIB, "MIB": MIB, "GIB": GIB, "TIB": TIB}
 CYRILLIC = str.maketrans("БКМГТИбкмгти", "BKMGTIBKMGTI")
 
 UNIT_NAMES = {"BYTES": "B", "BYTE": "B", "БАЙТ": "B", "G": "GIB", "GI": "GIB", "M": "MIB", "MI": "MIB", "K": "KIB", "KI": "KIB"}
+LATIN = str.maketrans("БКМГТИбкмгти", "BKMGTIbkmgti")
 
 _SIZE_TEXT = re.compile(r"(?P<number>[-+]?\d(?:[\d\s_,]*\d)?(?:\.\d+)?)\s*(?P<unit>[^\W\d_]+)?")
 _GROUPING = re.compile(r"[\s_,]")
@@ -172,7 +173,8 @@ def size_of(number: str, unit: str, *, units: dict[str, int] = DECIMAL_UNITS, de
     open_decimals = printed if decimals is None else max(printed, decimals)
     half = scale * Fraction(10) ** -open_decimals / (1 if plain.endswith(".") else 2)  # "16." was cut: 16.9 is possible
     whole = round(value)
-    return Size(whole, min(whole, math.ceil(value - half)), max(whole, math.floor(value + half)), text or f"{number} {unit}")
+    spelled = text if text and unit.isascii() else f"{number} {unit.translate(LATIN)}"
+    return Size(whole, min(whole, math.ceil(value - half)), max(whole, math.floor(value + half)), spelled)
 
 
 def format_bytes(value: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from analyzer.cases.events import build_events
 from analyzer.cases.ledger import build_ledger
 from analyzer.cases.model import Choice, Engine, Rank, Run
 from analyzer.cases.ranks import by_rank
+from analyzer.cases.records import with_ranks
 from analyzer.cases.runs import ENGINES, split_runs
 from analyzer.engines.phases import PHASE_AFTER, SERVING, order
 from analyzer.facts.fact import Fact
@@ -27,12 +29,14 @@ ARGUMENT_DUMPS = (
 """Where arguments are printed; a later entry knows better than an earlier one."""
 RENAMED = {"max_seq_len": "max_model_len"}
 """Keys of the engine's own configuration dump -> the argument they come from."""
+VLLM_PROCESS = re.compile(r"(APIServer|ApiServer|DPCoordinator|EngineCore|VllmWorker|RayWorkerVllm)")
+"""Names of processes that only vLLM prints."""
 VERSIONS = ("engine_config", "engine_version", "api_server_version", "api_server_logo")
 
 
 def build_runs(source: str, facts: Sequence[Fact], failing: frozenset[str]) -> list[Run]:
     """The runs of one document."""
-    return [_run(f"{source}#{number}", source, part) for number, part in enumerate(split_runs(facts, failing), 1)]
+    return [_run(f"{source}#{number}", source, part) for number, part in enumerate(split_runs(list(with_ranks(facts)), failing), 1)]
 
 
 def _run(identity: str, source: str, facts: Sequence[Fact]) -> Run:
@@ -62,7 +66,7 @@ def _run(identity: str, source: str, facts: Sequence[Fact]) -> Run:
 
 
 def engine_of(facts: Sequence[Fact]) -> Engine | None:
-    """The engine whose messages are the most; also told by paths in tracebacks. None when nothing tells."""
+    """The engine whose messages are the most; also told by paths in tracebacks and names of processes. None when nothing tells."""
     votes = dict.fromkeys(ENGINES, 0)
     for fact in facts:
         if fact.family in votes:
@@ -70,10 +74,10 @@ def engine_of(facts: Sequence[Fact]) -> Engine | None:
         elif fact.kind == "traceback_frame":
             path = str(fact.fields.get("file", ""))
             for engine in ENGINES:
-                votes[engine] += f"/{engine}/" in path
+                votes[engine] += f"/{engine}/" in path or f"/{engine}_omni/" in path
         elif fact.kind == "command_line" and fact.fields.get("engine") in votes:
             votes[str(fact.fields["engine"])] += 2
-        elif fact.kind.startswith("selector_"):
+        elif VLLM_PROCESS.match(fact.line.origin.process) or fact.kind.startswith("selector_"):
             votes["vllm"] += 1
     best = max(votes, key=lambda engine: votes[engine])
     return cast(Engine, best) if votes[best] else None

@@ -15,6 +15,8 @@ from analyzer.facts.fact import Fact
 NUMEROUS = frozenset({FRAME, "decode_batch", "http_access", "prefill_batch", "shards_progress", "stats", "stats_iteration"})
 """Messages that come by the thousand and are no events by themselves."""
 MOST_LINES_TO_PROGRESS = 20
+LOADING = "load_weight_begin"
+"""SGLang prints it once for each model that a worker loads."""
 CUT_TRACEBACK = "traceback"
 """Kind of the event made from a traceback whose last line, the exception, is not in the log."""
 
@@ -23,7 +25,7 @@ def build_events(facts: Sequence[Fact]) -> list[Event]:
     """The events of one run, in order of lines."""
     traces = tracebacks(facts)
     workers = has_workers(facts)
-    phases = _phase_at_each(facts)
+    phases = _phase_at_each(facts, workers)
     groups: dict[tuple[object, ...], list[Fact]] = {}
     for fact in facts:
         if fact.kind not in NUMEROUS:
@@ -60,14 +62,19 @@ def _signature(fact: Fact) -> str:
     return repr(sorted((name, str(fact.fields.get(name))) for name in names))
 
 
-def _phase_at_each(facts: Sequence[Fact]) -> dict[int, Phase | None]:
-    """The phase that the run had reached when each fact was printed."""
+def _phase_at_each(facts: Sequence[Fact], workers: bool) -> dict[int, Phase | None]:
+    """The phase that the run had reached when each fact was printed. Loading once more before it serves is the draft model."""
     reached: Phase | None = None
     phases: dict[int, Phase | None] = {}
+    loading: set[str | None] = set()
     for position, fact in enumerate(facts):
         phase = PHASE_AFTER.get(fact.kind)
-        if phase is not None and order(phase) > order(reached):
+        name = rank_name(fact, workers) if fact.kind == LOADING else None
+        again = fact.kind == LOADING and name in loading and order(reached) < order("serve")
+        if phase is not None and (order(phase) > order(reached) or again):
             reached = phase
+        if fact.kind == LOADING:
+            loading.add(name)
         phases[id(fact)] = "load_weights" if order(reached) < order("load_weights") and _still_loading(fact, facts[position:]) else reached
     return phases
 

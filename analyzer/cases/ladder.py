@@ -30,10 +30,18 @@ class Rung:
         return not self.aside
 
     @property
+    def weights_and_arena(self) -> Size | None:
+        weights, arena = self.receipt.weights, self.receipt.arena
+        return None if weights is None or arena is None else weights + arena
+
+    @property
     def overhead(self) -> Size | None:
-        """What was free beyond weights and arena. A run that failed needed more than this; one that passed needed this at most."""
-        receipt = self.receipt
-        return None if receipt.weights is None or receipt.arena is None else overhead(receipt.free, receipt.weights, receipt.arena)
+        """What was free beyond weights and arena: for activations, workspaces of kernels, CUDA contexts and everything else.
+
+        A run that failed needed more than this; one that passed needed this at most.
+        """
+        loaded = self.weights_and_arena
+        return None if loaded is None else self.receipt.free - loaded
 
 
 @dataclass(frozen=True)
@@ -86,12 +94,12 @@ class Ladder:
     @property
     def fails_at(self) -> list[int]:
         """Raw free bytes of the runs that failed: the least that they certainly had."""
-        return [rung.receipt.free.low for rung in self.failed]
+        return sorted(rung.receipt.free.low for rung in self.failed)
 
     @property
     def passes_at(self) -> list[int]:
         """Raw free bytes of the runs that passed: the most that they can have had."""
-        return [rung.receipt.free.high for rung in self.passed]
+        return sorted(rung.receipt.free.high for rung in self.passed)
 
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
@@ -109,6 +117,11 @@ class Ladder:
         return Bracket(max(self.fails_at, default=None), min(self.passes_at, default=None))
 
     @property
+    def weights_and_arena(self) -> Size | None:
+        """Those of the setup, from a run that counts if one knows them."""
+        return next((size for rung in (*self.counted, *self.rungs) if (size := rung.weights_and_arena) is not None), None)
+
+    @property
     def overhead(self) -> OverheadBounds:
         """What the runs say about the memory needed beyond weights and arena; nothing when they contradict each other."""
         if self.contradictions:
@@ -116,11 +129,6 @@ class Ladder:
         failed = [rung.overhead for rung in self.failed if rung.overhead is not None]
         passed = [rung.overhead for rung in self.passed if rung.overhead is not None]
         return OverheadBounds(max(failed, key=lambda size: size.low, default=None), min(passed, key=lambda size: size.high, default=None))
-
-
-def overhead(free: Size, weights: Size, arena: Size) -> Size:
-    """free - weights - arena: what is there for activations, kernels' workspaces, CUDA contexts and everything else."""
-    return free - weights - arena
 
 
 def build_ladders(receipts: Sequence[Receipt]) -> list[Ladder]:
@@ -155,10 +163,9 @@ def notes(ladder: Ladder) -> list[str]:
         found.append("No run that counts passed, so the threshold is only known from below.")
     if ladder.passed and not ladder.failed:
         found.append("No run that counts failed, so the threshold is only known from above.")
-    if ladder.overhead.at_most is not None and not ladder.overhead.at_most.is_exact:
-        found.append(
-            f"The printed decimals leave {group_digits(_half_width(ladder.overhead.at_most))} bytes of the overhead open either way."
-        )
+    at_most = ladder.overhead.at_most
+    if at_most is not None and not at_most.is_exact:
+        found.append(f"The printed decimals leave {(at_most.high - at_most.low) / 2e6:.1f} MB of the overhead open either way.")
     for reason in dict.fromkeys(rung.aside for rung in ladder.rungs if not rung.counts):
         amounts = ", ".join(group_digits(rung.receipt.free.bytes) for rung in ladder.rungs if rung.aside == reason)
         found.append(f"Not counted ({amounts} bytes free): {reason}.")
@@ -189,7 +196,3 @@ def _other_setup(receipt: Receipt, reference: Receipt) -> str:
 
 def _differ(one: Size | None, other: Size | None) -> bool:
     return one is not None and other is not None and not one.may_equal(other)
-
-
-def _half_width(size: Size) -> int:
-    return (size.high - size.low) // 2

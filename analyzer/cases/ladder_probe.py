@@ -30,11 +30,14 @@ def next_probe(ladder: Ladder, lowest: int | None = None, highest: int | None = 
         unclear = ladder.contradictions[0].passed.receipt.free.bytes
         return Probe(ladder.profile, unclear, f"repeat this run first, since runs contradict each other: {ladder.contradictions[0]}")
     bracket = ladder.threshold
-    low = bracket.low if bracket and bracket.low is not None else _weights_and_arena(ladder)
+    loaded = ladder.weights_and_arena
+    low = bracket.low if bracket and bracket.low is not None else loaded.low if loaded is not None else None
     high = bracket.high if bracket and bracket.high is not None else _device(ladder)
     if low is None or high is None:
         return Probe(ladder.profile, None, "neither runs nor weights, arena and device tell where the threshold may lie")
     span = f"{group_digits(low)} and {group_digits(high)}"
+    if low >= high:
+        return Probe(ladder.profile, None, f"the figures disagree: nothing lies between {span}")
     if high - low <= step:
         return Probe(ladder.profile, None, f"the threshold lies between {span}, which is as finely as free memory can be set")
     first = -((low - max(low + 1, lowest or 0)) // step)
@@ -43,11 +46,6 @@ def next_probe(ladder: Ladder, lowest: int | None = None, highest: int | None = 
         return Probe(ladder.profile, None, f"the threshold lies between {span}, where nothing can be probed")
     free = low + step * min(max(round((high - low) / 2 / step), first), last)
     return Probe(ladder.profile, free, f"as near to the middle of {span}, where the threshold lies, as can be set in steps of {step} bytes")
-
-
-def _weights_and_arena(ladder: Ladder) -> int | None:
-    known = (rung.receipt for rung in (*ladder.counted, *ladder.rungs) if rung.overhead is not None)
-    return next((receipt.weights.low + receipt.arena.low for receipt in known if receipt.weights and receipt.arena), None)
 
 
 def _device(ladder: Ladder) -> int | None:

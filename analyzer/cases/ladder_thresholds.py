@@ -84,11 +84,8 @@ def _least_above(measured_pass: int, candidates: Sequence[tuple[int, int | None]
 
 def _need(ladder: Ladder, overhead: int) -> int | None:
     """weights + arena + overhead, in the middle of what their decimals leave open."""
-    known = [rung for rung in (*ladder.counted, *ladder.rungs) if rung.overhead is not None]
-    if not known:
-        return None
-    spent = known[0].receipt.free - (known[0].overhead or 0)
-    return Size.between(spent.low + overhead, spent.high + overhead).bytes
+    loaded = ladder.weights_and_arena
+    return None if loaded is None else Size.between(loaded.low + overhead, loaded.high + overhead).bytes
 
 
 def _why_unmeasured(ladder: Ladder) -> str:
@@ -104,8 +101,8 @@ def _aside(ladder: Ladder, found: Constancy, by_constant: int | None) -> str:
     would = f"The overhead common to {' and '.join(found.profiles)} would give {group_digits(by_constant)}"
     failed = max(ladder.fails_at, default=0)
     if failed >= by_constant:
-        return f"{would}, but this profile failed with {group_digits(failed)} bytes free."
-    return f"{would}; that is not measured on this profile, so its threshold is not shown to be wrong."
+        return f"{would}, but it failed with {group_digits(failed)} free: its threshold is not shown to be wrong by a constant."
+    return f"{would}; that was not measured on this profile, so its threshold is not shown to be wrong."
 
 
 def _rounded_up(amount: int) -> int:

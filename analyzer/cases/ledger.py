@@ -7,13 +7,13 @@ from typing import Any
 
 from analyzer.cases.model import LEDGER_ITEMS, Engine, Item
 from analyzer.cases.processes import DeviceUse, device_use
+from analyzer.cases.sglang_ledger import sglang_items
 from analyzer.facts.fact import Fact
-from analyzer.units import Size, as_size
+from analyzer.units import Size
 
 ITEM_OF_FIELD: Mapping[tuple[str, str], str] = {
-    ("init_torch_distributed_end", "free"): "free_at_start",
-    ("load_weight_begin", "free"): "free_at_start",
-    ("load_weight_end", "free"): "free_after_load",
+    ("omni_ar_started", "free_before_load"): "free_at_start",
+    ("omni_ar_startup", "free_before_load"): "free_at_start",
     ("torch_oom", "free"): "free_at_failure",
     ("torch_oom", "tried"): "allocation_refused",
 }
@@ -25,9 +25,7 @@ CLOSING = ("other_processes", "weights", "kv_cache", "kv_pinned", "activation_pe
 
 def build_ledger(facts: Sequence[Fact], engine: Engine | None, utilization: float | None, own_pids: frozenset[int]) -> dict[str, Item]:
     """The ledger of one rank. `utilization` is vLLM's gpu_memory_utilization in effect, None when unknown or for SGLang."""
-    ledger = _measured(facts)
-    _sum_pools(ledger, facts)
-    _sum_weights(ledger, facts)
+    ledger = _measured(facts) | sglang_items(facts)
     _split_failure(ledger, facts, own_pids)
     if engine == "vllm" and utilization is not None and "total" in ledger and not {"budget", "kv_pinned"} & ledger.keys():
         ledger["budget"] = Item(ledger["total"].size * utilization, "computed", f"total x gpu_memory_utilization {utilization}")
@@ -54,25 +52,6 @@ def _same_but_coarser(new: Size, known: Size) -> bool:
     """Whether a later figure only repeats an earlier one with fewer decimals."""
     return new.may_equal(known) and new.high - new.low > known.high - known.low
 
-
-def _sum_pools(ledger: dict[str, Item], facts: Sequence[Fact]) -> None:
-    """SGLang prints one line per pool; a summary line of a hybrid pool repeats them and is not added."""
-    pools = [fact for fact in facts if fact.kind == "kv_cache_allocated"]
-    sizes = [size for fact in pools for name in ("k_size", "v_size", "kv_size") if (size := fact.size(name)) is not None]
-    if sizes:
-        ledger["kv_cache"] = Item(_sum(sizes), "computed", "sum of the K and V pools", pools[0])
-
-
-def _sum_weights(ledger: dict[str, Item], facts: Sequence[Fact]) -> None:
-    """A draft model is loaded after (or, from SGLang 0.5.14, before the pools of) the target model, with a line of its own."""
-    loads = [(fact, size) for fact in facts if fact.kind == "load_weight_end" and (size := fact.size("weights")) is not None]
-    if len(loads) > 1:
-        ledger["weights"] = Item(_sum([size for _, size in loads]), "computed", f"sum of {len(loads)} loads", loads[0][0])
-    begin, end = ledger.get("free_at_start"), ledger.get("free_after_load")
-    if "weights" not in ledger and begin and end:
-        ledger["weights"] = Item(begin.size - end.size, "computed", "free before loading - free after it", end.fact)
-    if begin is None and end is not None and "weights" in ledger:
-        ledger["free_at_start"] = Item(end.size + ledger["weights"].size, "computed", "free after loading + weights", end.fact)
 
 
 def _split_failure(ledger: dict[str, Item], facts: Sequence[Fact], own_pids: frozenset[int]) -> None:
@@ -138,10 +117,3 @@ def _close(ledger: dict[str, Item]) -> None:
     for item in named:
         rest = rest - ledger[item].size
     ledger["unaccounted"] = Item(rest, "computed", " - ".join(["total", "free_at_failure", *named]))
-
-
-def _sum(sizes: Sequence[Size]) -> Size:
-    total = as_size(0)
-    for size in sizes:
-        total = total + size
-    return total

@@ -115,8 +115,8 @@ def _for_vision(launch: Launch, fraction: float) -> float | None:
         return fraction
     if launch.role == "decode" and launch.is_within("0.5.17"):
         return fraction
-    if launch.post_capture_sizing and launch.card_mib is not None and launch.is_within("0.5.20"):
-        return fraction - POST_CAPTURE_RESERVE_MIB / launch.card_mib
+    if launch.post_capture_sizing and launch.is_within("0.5.20"):
+        return fraction - POST_CAPTURE_RESERVE_MIB / launch.card_mib if launch.card_mib is not None else fraction
     return fraction_in_effect(release, fraction, "automatic", launch.vision)
 
 

@@ -78,3 +78,43 @@ def default_running_requests(tokens: int, context_tokens: int) -> int:
     Source: SGLang 0.4 - 0.5.23, init_memory_pool and resolve_max_num_reqs; the half applies from 0.5.10.
     """
     return min(max(min(tokens * 512 // context_tokens, 4096), 2048), tokens // 2)
+
+
+LARGEST_PAGE = 128
+"""Of the attention backends' page sizes (64 FlashMLA, 128 CUTLASS MLA and Ascend): assumed where none is known."""
+
+MOST_REQUESTS_OF_A_PREFILL = 64
+"""A prefill batch seldom starts more requests at once; each may leave one page partly empty."""
+
+
+def most_tokens_needed(tokens: int, page_size: int | None, decoding: bool) -> int:
+    """What an allocation of so many tokens takes from the pool at most, since each request's last page is its own.
+
+    Decoding asks for one token (in some releases one page) a request. Source: SGLang 0.4.4 - 0.5.23, schedule_batch.py,
+    alloc_paged_token_slots_extend and _decode (from 0.5.4 mem_cache/common.py).
+    """
+    page = page_size or LARGEST_PAGE
+    requests = tokens if decoding else min(tokens, MOST_REQUESTS_OF_A_PREFILL)
+    return tokens * page if decoding else tokens + requests * page
+
+
+KEPT_FOR_OUTPUT = 6
+"""The longest input is the smaller of pool and context length, less 6: max_req_len - 5, which is one less (tp_worker.py)."""
+
+ROUND = (1000, 1024)
+"""A context length is a multiple of one of these; a pool is seldom."""
+
+
+def pool_limits_input(allowed_tokens: int, pool_tokens: int | None, context_tokens: int | None) -> bool | None:
+    """Whether the longest input that is allowed is what the pool holds, and not the context length; None when it cannot be told.
+
+    With neither known, a limit that no context length would give is the pool's. Source: SGLang 0.1.26 - 0.5.23, tp_worker.py.
+    """
+    limit = allowed_tokens + KEPT_FOR_OUTPUT
+    if context_tokens is not None and limit < context_tokens:
+        return True
+    if pool_tokens is not None:
+        return limit >= pool_tokens
+    if context_tokens is not None:
+        return False
+    return None if any(limit % step == 0 for step in ROUND) else True

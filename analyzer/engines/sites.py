@@ -24,11 +24,18 @@ class Frame:
 
 SITES: tuple[tuple[str, str, Phase | None], ...] = (
     # pattern over "path/file.py:function", site, phase; of several phases on the way the first row wins
-    (r"(slime|verl|megatron|openrlhf|trl|areal)/.*:|ppo_utils|megatron_actor|fsdp_workers|dp_actor", "trainer", "serve"),
+    # not what is only installed in an environment named after the trainer
+    (
+        r"(slime|verl|megatron|openrlhf|trl|areal)/(?!.*(-packages|/sglang|/vllm)/).*:|ppo_utils|megatron_actor|fsdp_workers|dp_actor",
+        "trainer",
+        "serve",
+    ),
     (r":wake_up|cumem\.py:|:resume_memory_occupation|torch_memory_saver", "resume", "serve"),
+    (r":update_weights\w*|weight_updater", "update", "serve"),
     (r":process_weights_after_loading|repack|marlin_utils", "repack", "load_weights"),
     (
-        r":load_weights?\b|model_loader|weight_utils|:load_model|default_loader|:get_model\b|:initialize_model|:create_weights",
+        r":load_weights?\b|model_loader|weight_utils|:load_model|default_loader|component_loader|:get_model\b|:initialize_model"
+        r"|:create_weights",
         "load",
         "load_weights",
     ),
@@ -37,46 +44,57 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "profile",
         "profile",
     ),
-    (r"autotune|:kernel_warmup|kernel_warmup\.py", "autotune", "warmup"),
+    (r"autotune|:kernel_warmup|kernel_warmup\.py|deep_gemm_wrapper/compile_utils", "autotune", "warmup"),
     (
-        r"cuda_?graph_runner|:capture_model|:init_(cuda|device)_graphs|:_capture_cudagraphs|:capture\b|npu_graph_runner|:capture_graph"
-        r"|piecewise_cuda_graph",
+        # replaying a graph is serving, and the vision towers capture theirs while they serve
+        r"(?<!vit_)(cuda_?|npu_|cpu_)graph_runner\.py:(?!replay|execute|load_batch|can_run|populate)|piecewise_cuda_graph\w*\.py:(?!replay)"
+        r"|:capture_(model|graph|cuda_graphs|decode_graph|prefill_graph|one_batch_size)\b|:_capture_cudagraphs|:capture\b"
+        r"|:init_(all_)?(cuda|device|decode_cuda|prefill_cuda|piecewise_cuda)_graphs?",
         "graph",
         "graph_capture",
     ),
     (
-        r":_?get_prompt_logprobs_dict|:compute_logprobs|:gather_logprobs|logprobs?\.py:|:compute_temp_top_p_normalized_logprobs",
+        r":_?get_prompt_logprobs_dict|:compute_logprobs|:gather_logprobs|logprobs?\.py:|:compute_temp_top_p_normalized_logprobs"
+        r"|:(process|_?compute)_input_logprobs\w*|:get_(top|token_ids|normalized)_logprobs\w*",
         "logprobs",
         "serve",
     ),
     (r":_dummy_(sampler|pooler)_run|sampler\.py:|pooler\.py:|topk_topp_sampler", "sampler", None),
-    (r":_dummy_run|:compile_or_warm_up_model|:warm_?up\w*", "warmup", "warmup"),
+    (r":_dummy_run|:compile_or_warm_up_model|:_?warm_?up\w*", "warmup", "warmup"),
     (
-        r":execute_model|:forward_(batch|decode|extend|step|fill)\w*|:event_loop\w*|:run_batch|:exposed_step|:run_engine_loop"
-        r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*",
+        r":execute_(model|forward)|:forward_(batch|decode|extend|step|fill)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"
+        r"|:run_engine_loop|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*|simple_scheduler\.py:_(run|start)",
         "forward",
         "serve",
     ),
     (r"lora/|:.*_lora\b|punica", "lora", None),
     (
-        r"moonvit|siglip|/clip\w*\.py|whisper|vision|visual|_vit\b|/\w*vit\w*\.py|mm_encoder|multimodal|image_processing|audio"
-        r"|vocoder|:get_(image|video|audio)_feature",
+        r"moonvit|siglip|/clip\w*\.py|whisper|vision|visual|_vit\b|/\w*vit\w*\.py|mm_encoder|multimodal(?!_gen)|image_processing|audio"
+        r"|vocoder|code2wav|speech_tokenizer|(image|reference)_encode|encoder_service|encode_server|:get_(image|video|audio)_feature",
         "encoder",
         None,
     ),
     (
         r":initialize_kv_cache\w*|:_?allocate_kv_cache\w*|:_initialize_kv_caches?|:init_memory_pool|memory_pool\.py:|:_create_buffers"
-        r"|cache_engine\.py:|:initialize_cache|:_check_enough_kv_cache_memory|:get_kv_cache_configs|:raise_if_cache_size_invalid",
+        r"|cache_engine\.py:|:initialize_cache|:_check_enough_kv_cache_memory|:get_kv_cache_configs|:raise_if_cache_size_invalid"
+        r"|:alloc_memory_pool|:init_(target_)?memory_pools?\b|:profile_max_num_token|kv_cache_mixin|kv_cache_configurator"
+        r"|pool_configurator|mamba_checkpoint_pool|:post_capture_resize_kv_pool",
         "kv_cache",
         "kv_alloc",
     ),
+    (r":init_(all_)?attention_backends?\b|attention_backend_setup|:init_cublas", "attention", "warmup"),
     (
-        r"deep_?ep|nvshmem|custom_all_reduce|symm_mem|:init_(torch_)?distributed|:init_device|pynccl|flashinfer_comm"
+        r"deep_?ep|nvshmem|custom_all_reduce|symm_mem|:init_(torch_)?distributed|:init_device\b|pynccl|flashinfer_comm"
         r"|:initialize_model_parallel",
         "communication",
         "init",
     ),
-    (r"eagle_worker|:draft_worker|multi_layer_eagle|standalone_worker|ngram_worker|spec_decode", "draft", None),
+    (
+        r"eagle_worker|:(maybe_init_)?draft_worker|multi_layer_eagle|standalone_worker|ngram_worker|spec_decode|eagle_draft|dflash|dspark"
+        r"|frozen_kv_mtp|draft_worker_common",
+        "draft",
+        None,
+    ),
 )
 
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), site, phase) for pattern, site, phase in SITES)

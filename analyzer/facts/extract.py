@@ -16,10 +16,17 @@ from analyzer.inputs.sieve import find_literals
 
 MOST_CONTINUATIONS = 12
 """A message wrapped over more lines than this is given up."""
+MOST_CHARACTERS = 100_000
+"""Of a line, a message takes at most so many; argument dumps have some ten thousand."""
+MOST_IN_VAIN = 1_000_000
+"""After so many characters read for messages that then were others, the rest of the line is left."""
 MOST_LINES_BETWEEN = 60
 """How far away, among the lines of other processes, a continuation may stand."""
 Reached = dict[tuple[str, int], int]
-"""(kind, line number) -> position in that line up to which an earlier message of that kind took it in."""
+"""(kind or family, line number) -> position in that line up to which an earlier message of that name took it in.
+
+No message of a family begins where another still goes on from the line before: the rest of a wrapped dump is not a dump.
+"""
 MEMORY_WORDS = ("memory", "Memory", "GiB", "MiB", " GB", "OOM", "out of space", "swap", "памят", "ГиБ")
 
 
@@ -65,17 +72,22 @@ def _facts_of(document: Document, index: int, line: Line, anchors: Iterable[str]
     """The messages in one record, each read once however many of its literals stand in the record and in the lines it continues in."""
     taken: dict[str, int] = {}
     found: list[_Found] = []
+    in_vain = 0
     for start, message in sorted(_candidates(line.text, anchors, grammars), key=lambda candidate: candidate[0]):
-        if start < taken.get(message.kind, read.get((message.kind, line.number), 0)):
+        if in_vain > MOST_IN_VAIN or start < taken.get(message.kind, read.get((message.kind, line.number), 0)):
+            continue
+        if start == 0 < read.get((message.family, line.number), 0):
             continue
         reading, continued = _read_with_continuations(document, index, line, start, message)
         if reading.ending is Ending.OTHER or (reading.ending is Ending.CUT and not (reading.fields or reading.could_end)):
+            in_vain += reading.used
             continue
         taken[message.kind] = start + max(reading.used, 1)
         found.append(_Found(message, start, reading, continued))
     for one in found:
-        if not any(_explains(other, one) for other in found):
-            read.update({(one.message.kind, number): end for number, end in one.continued.items()})
+        if one.reading.ending is not Ending.CUT or not any(_explains(other, one) for other in found):
+            for name in (one.message.kind, one.message.family):
+                read.update({(name, number): end for number, end in one.continued.items()})
             last_line = max(one.continued, default=line.number)
             yield Fact(one.message.kind, line, one.reading.fields, one.reading.ending is Ending.CUT, last_line, one.message.family)
 
@@ -83,8 +95,7 @@ def _facts_of(document: Document, index: int, line: Line, anchors: Iterable[str]
 def _explains(other: _Found, cut: _Found) -> bool:
     """Whether a cut message may just as well be (a part of) another message of its grammar, read as far or further."""
     return (
-        cut.reading.ending is Ending.CUT
-        and other is not cut
+        other is not cut
         and other.message.family == cut.message.family
         and other.start <= cut.start
         and other.start + other.reading.used >= cut.start + cut.reading.used
@@ -107,7 +118,7 @@ def _candidates(text: str, anchors: Iterable[str], grammars: Grammars) -> Iterat
 
 def _read_with_continuations(document: Document, index: int, line: Line, start: int, message: Message) -> tuple[Reading, dict[int, int]]:
     """The longest reading of a message, and how far it reaches into each further line that continues it."""
-    text = line.text[start:]
+    text = line.text[start : start + MOST_CHARACTERS]
     best = read_message(message.parser, text)
     continued: dict[int, int] = {}
     if not best.open:

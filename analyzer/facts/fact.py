@@ -29,7 +29,8 @@ class Fact:
     family: str = ""
 
     def size(self, name: str) -> Size | None:
-        return self._typed(name, Size)
+        """Also None for an implausible figure, which is kept as text."""
+        return None if isinstance(self.fields.get(name), str) else self._typed(name, Size)
 
     def text(self, name: str) -> str | None:
         return self._typed(name, str)

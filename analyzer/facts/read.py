@@ -7,6 +7,7 @@ or something else stands there, and it is not this message.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -16,11 +17,14 @@ from typing import Any
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 from lark.lexer import PatternStr
+from lark.parsers.lalr_analysis import Shift
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from analyzer.facts.values import fields_of
 
 END = "$END"
+UNIT = "UNIT"
+"""Type of the token behind which a figure is whole, whatever comes. A number at the end of a text may have lost digits."""
 ELLIPSES = ("...", "…", "[...]", "<...>")
 """What people put where they cut a paste."""
 
@@ -49,6 +53,13 @@ class Reading:
 
 def read_message(parser: Lark, text: str) -> Reading:
     """Read the message at the beginning of a text. Text behind the message's end is left alone."""
+    try:
+        return _read(parser, text)
+    except RecursionError:  # values nested by the hundred: no engine prints them
+        return Reading(Ending.OTHER, {}, 0, open=False)
+
+
+def _read(parser: Lark, text: str) -> Reading:
     progress = parser.parse_interactive(text)
     used = complete = tokens = 0
     last: Token | None = None
@@ -61,7 +72,8 @@ def read_message(parser: Lark, text: str) -> Reading:
     except UnexpectedInput:
         rest = text[used:].strip()
     can_end = _can_end(progress)
-    glues = _glues_of_cut_literals(parser, progress, rest) if rest else ()
+    begun = _begun_literals(parser, progress, rest) if rest else {}
+    glues = tuple(sorted({" " if following == " " else "" for following in begun.values()}))
     ran_out = not rest or bool(glues) or rest in ELLIPSES
     if can_end and not glues:
         may_go_on = any(_is_terminal(name) for name in progress.choices() if name != END)
@@ -70,7 +82,11 @@ def read_message(parser: Lark, text: str) -> Reading:
     if not ran_out or last is None:
         return _without_unknown_tail(parser, text[:complete], used)
     could_end = can_end or _without_unknown_tail(parser, text[:complete], used).ending is Ending.COMPLETE
-    return Reading(Ending.CUT, fields_of(_finished(parser, progress)), used, open=True, glues=glues, could_end=could_end, tokens=tokens)
+    parts = _finished(parser, progress)
+    last_is_whole = last.type.endswith(UNIT) or text[used:].startswith(" ")
+    if glues or (last_is_whole and (rest or parts)):
+        parts = _finished(parser, _closed(progress, begun))
+    return Reading(Ending.CUT, fields_of(parts), used, open=True, glues=glues, could_end=could_end, tokens=tokens)
 
 
 def _is_terminal(name: str) -> bool:
@@ -84,6 +100,25 @@ def _without_unknown_tail(parser: Lark, text: str, used: int) -> Reading:
     if reading is None or reading.ending is not Ending.COMPLETE:
         return Reading(Ending.OTHER, {}, used, open=False)
     return replace(reading, open=False)
+
+
+def _closed(progress: InteractiveParser, begun: Iterable[str]) -> InteractiveParser:
+    """The state with the part closed that ends at the last token. A parser does that only when it sees what comes next.
+
+    `begun` names what is known to come next; where nothing is known, all that may come next must close the part alike.
+    """
+    if any(action is Shift for action, _ in progress.choices().values()):
+        return progress
+    ends = [_fed(progress, name) for name in sorted(begun or progress.accepts() - {END})]
+    parts = {tuple(part.data for part in end.parser_state.value_stack if isinstance(part, Tree)) for end in ends}
+    return ends[0] if len(parts) == 1 else progress
+
+
+def _fed(progress: InteractiveParser, name: str) -> InteractiveParser:
+    """The state after one more terminal."""
+    further: InteractiveParser = progress.copy()
+    further.feed_token(Token(name, ""))
+    return further
 
 
 def _finished(parser: Lark, progress: InteractiveParser) -> list[Any]:
@@ -118,8 +153,8 @@ def _can_end(progress: InteractiveParser) -> bool:
     return True
 
 
-def _glues_of_cut_literals(parser: Lark, progress: InteractiveParser, rest: str) -> tuple[str, ...]:
-    """What stands between the end of a text and the rest of each literal that it begins: a blank or nothing."""
+def _begun_literals(parser: Lark, progress: InteractiveParser, rest: str) -> dict[str, str]:
+    """The literals that may come next and that the rest of a text begins, each with its first character that is missing."""
     patterns = {name: parser.get_terminal(name).pattern for name in progress.choices() if name != END and _is_terminal(name)}
     begun = {
         name: pattern.value[len(rest)]
@@ -127,4 +162,4 @@ def _glues_of_cut_literals(parser: Lark, progress: InteractiveParser, rest: str)
         if isinstance(pattern, PatternStr) and pattern.value != rest and pattern.value.startswith(rest)
     }
     accepted = progress.accepts() if begun else set()
-    return tuple(sorted({" " if following == " " else "" for name, following in begun.items() if name in accepted}))
+    return {name: missing for name, missing in begun.items() if name in accepted}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from lark import Token, Tree
 
-from analyzer.units import BINARY_UNITS, DECIMAL_UNITS, GIB, KIB, MIB, Size, size_of
+from analyzer.units import BINARY_UNITS, DECIMAL_UNITS, Size, size_of
 
 Node = Tree[Token] | Token
 
@@ -81,10 +82,13 @@ def _token(node: Tree[Token]) -> str:
 def _size(units: dict[str, int], decimals: int | None) -> Callable[[Tree[Token]], Any]:
     def read(node: Tree[Token]) -> Size | str:
         number, unit = (str(child) for child in node.children)
-        size = size_of(number, unit, units=units, decimals=decimals)
-        return size if abs(size.bytes) < IMPLAUSIBLE else f"{size.text}{_IMPLAUSIBLE_MARK}"
+        return _plausible(size_of(number, unit, units=units, decimals=decimals))
 
     return read
+
+
+def _plausible(size: Size) -> Size | str:
+    return size if abs(size.bytes) < IMPLAUSIBLE else f"{size.text}{_IMPLAUSIBLE_MARK}"
 
 
 def is_implausible(value: Any) -> bool:
@@ -92,12 +96,11 @@ def is_implausible(value: Any) -> bool:
     return isinstance(value, str) and value.endswith(_IMPLAUSIBLE_MARK)
 
 
-def _scaled(scale: int, unit: str, decimals: int | None = None) -> Callable[[Tree[Token]], Size]:
+def _scaled(unit: str, decimals: int | None = None) -> Callable[[Tree[Token]], Any]:
     """A bare number whose unit is known from the wording."""
 
-    def read(node: Tree[Token]) -> Size:
-        name = {GIB: "GiB", MIB: "MiB", KIB: "KiB"}.get(scale, "GB")
-        return size_of(_token(node), name, decimals=decimals, text=f"{_token(node)} {unit}")
+    def read(node: Tree[Token]) -> Size | str:
+        return _plausible(size_of(_token(node), unit, decimals=decimals, text=f"{_token(node)} {unit}"))
 
     return read
 
@@ -112,10 +115,15 @@ def _number(node: Tree[Token]) -> int | float:
 
 
 def _quoted(node: Tree[Token]) -> str:
+    text = _token(node)
+    if "\\" not in text:
+        return text[1:-1]
     try:
-        return str(ast.literal_eval(_token(node)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a Windows path has escapes that are none
+            return str(ast.literal_eval(text))
     except (ValueError, SyntaxError):
-        return _token(node)[1:-1]
+        return text[1:-1]
 
 
 PYTHON_WORDS: dict[str, Any] = {"None": None, "True": True, "False": False, "null": None, "true": True, "false": False}
@@ -152,12 +160,12 @@ def _inner(node: Tree[Token]) -> Any:
 TYPES: dict[str, Callable[[Tree[Token]], Any]] = {
     "arguments": _pairs,
     "binary_size": _size(BINARY_UNITS, None),
-    "bytes": lambda node: Size.exact(_integer(node), f"{_token(node)} B"),
-    "decimal_gb": _scaled(10**9, "GB"),
-    "gib": _scaled(GIB, "GiB"),
+    "bytes": lambda node: _plausible(Size.exact(_integer(node), f"{_token(node)} B")),
+    "decimal_gb": _scaled("GB"),
+    "gib": _scaled("GiB"),
     "integer": _integer,
-    "kib": _scaled(KIB, "KiB"),
-    "mib": _scaled(MIB, "MiB"),
+    "kib": _scaled("KiB"),
+    "mib": _scaled("MiB"),
     "number": _number,
     "percent": _number,
     "python_call": _call,
@@ -170,7 +178,7 @@ TYPES: dict[str, Callable[[Tree[Token]], Any]] = {
     "python_word": _word,
     "quoted": _quoted,
     "rounded_binary_size": _size(BINARY_UNITS, 2),
-    "rounded_gib": _scaled(GIB, "GiB", 2),
+    "rounded_gib": _scaled("GiB", 2),
     "rounded_size": _size(DECIMAL_UNITS, 2),
     "size": _size(DECIMAL_UNITS, None),
     "text": _token,

@@ -104,7 +104,9 @@ def _subjects(compiled: CompiledRule, case: Case, telling: frozenset[str]) -> It
     elif kind == "rank":
         yield from (_of_rank(case, run, rank) for run in case.runs for rank in run.ranks)
     else:
-        yield from (_of_event(case, run, event, telling) for run in case.runs for event in run.events if event.kind in compiled.rule.messages)
+        yield from (
+            _of_event(case, run, event, telling) for run in case.runs for event in run.events if event.kind in compiled.rule.messages
+        )
 
 
 def _profiles(case: Case) -> Iterator[Subject]:

@@ -59,10 +59,8 @@ class Rulebook:
     @property
     def telling_kinds(self) -> frozenset[str]:
         """The messages that tell a cause by themselves: root rules of severity error judge them, and no cascade rule does."""
-        judged = {
-            role: {kind for entry in self.rules if entry.rule.role == role and entry.rule.severity == "error" for kind in entry.rule.messages}
-            for role in ("root", "cascade")
-        }
+        failures = [entry.rule for entry in self.rules if entry.rule.severity == "error"]
+        judged = {role: {kind for rule in failures if rule.role == role for kind in rule.messages} for role in ("root", "cascade")}
         return frozenset(judged["root"] - judged["cascade"])
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyzer.analysis import Advice, Outcome, Verdict
+from analyzer.analysis import Advice, Outcome, Phase, Role, Verdict
 from analyzer.cases.model import Run
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Ruling
 
 SEVERITIES = ("error", "warning", "note")
 CONFIDENCES = ("certain", "likely", "possible")
-OPPOSITE = {"raise": "lower", "lower": "raise"}
 
 
 def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
@@ -23,21 +22,18 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
         return Verdict(
             outcome=_outcome(root),
             cause=root.compiled.rule.cause or "unknown",
-            phase=(root.subject.event.phase if root.subject.event is not None else None) or (run.phase if run is not None else None),
+            phase=_phase(root, run),
             confidence=root.confidence,
             summary=root.message,
             advice=combined_advice(root, own),
         )
-    if any(ruling.compiled.rule.role == "cascade" for ruling in own):
-        cascade = min(
-            (ruling for ruling in own if ruling.compiled.rule.role == "cascade"),
-            key=lambda ruling: SEVERITIES.index(ruling.compiled.rule.severity),
-        )
+    cascade = leading(own, "cascade")
+    if cascade is not None:
         summary = f"This log cannot tell the cause: {cascade.message}"
         return Verdict(
-            outcome="failed",
+            outcome=cascade.compiled.rule.outcome or "failed",
             cause="unknown",
-            phase=run.phase if run else None,
+            phase=_phase(cascade, run),
             confidence="possible",
             summary=summary,
             advice=list(cascade.advice),
@@ -45,7 +41,10 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
     if run is not None and run.outcome == "served":
         return Verdict(outcome="served", cause="none", phase=run.phase, confidence="likely", summary=_healthy(run))
     if run is not None and run.engine is not None:
-        summary = f"No failure in this log: it ends in phase {run.phase or 'unknown'} of the start, before any outcome."
+        summary = (
+            f"No failure in this log: it ends in phase {run.phase or 'unknown'} of the start, before any outcome. "
+            "What came next is missing: the rest of this log, or the exit code of a process that was killed without a word."
+        )
         return Verdict(outcome="unknown", cause="unknown", phase=run.phase, confidence="possible", summary=summary)
     return Verdict(
         outcome="unknown",
@@ -57,29 +56,42 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
 
 
 def root_of(rulings: Sequence[Ruling]) -> Ruling | None:
-    """The root among the rulings of one run: errors before warnings, surer before less sure, and then what came first.
+    """The root among the rulings of one run."""
+    return leading(rulings, "root")
+
+
+def leading(rulings: Sequence[Ruling], role: Role) -> Ruling | None:
+    """The ruling of this role that counts: errors before warnings, surer before less sure, and then what came first.
 
     A ruling that another one declares to be its consequence, or a coarser word for it, steps back.
     """
-    roots = [ruling for ruling in rulings if ruling.compiled.rule.role == "root"]
-    beaten = {other for ruling in roots for other in ruling.compiled.rule.beats}
-    candidates = [ruling for ruling in roots if ruling.compiled.rule.id not in beaten]
+    own = [ruling for ruling in rulings if ruling.compiled.rule.role == role]
+    beaten = {other for ruling in own for other in ruling.compiled.rule.beats}
+    candidates = [ruling for ruling in own if ruling.compiled.rule.id not in beaten]
     return min(
-        candidates or roots,
+        candidates or own,
         key=lambda ruling: (SEVERITIES.index(ruling.compiled.rule.severity), CONFIDENCES.index(ruling.confidence), ruling.first_line),
         default=None,
     )
 
 
 def combined_advice(root: Ruling, rulings: Sequence[Ruling]) -> list[Advice]:
-    """The root's advice, then that of contributing findings as far as it does not contradict what stands already."""
-    advice: dict[str, Advice] = {entry.knob: entry for entry in reversed(root.advice)}
-    advice = {entry.knob: advice[entry.knob] for entry in root.advice}
-    for ruling in rulings:
-        if ruling.compiled.rule.role == "contributing" and ruling.compiled.rule.for_each != "profile":
-            for entry in ruling.advice:
-                advice.setdefault(entry.knob, entry)
+    """Advice on the profile that the run used, then the root's, then that of contributing findings; of two on one knob the first stands."""
+    contributing = [ruling for ruling in rulings if ruling.compiled.rule.role == "contributing"]
+    of_profile = [ruling for ruling in contributing if ruling.compiled.rule.for_each == "profile"]
+    used = [ruling for ruling in of_profile if ruling.subject.scopes["profile"]["used"] is True]
+    others = [ruling for ruling in contributing if ruling not in of_profile]
+    advice: dict[str, Advice] = {}
+    for ruling in (*used, root, *others):
+        for entry in ruling.advice:
+            advice.setdefault(entry.knob, entry)
     return list(advice.values())
+
+
+def _phase(ruling: Ruling, run: Run | None) -> Phase | None:
+    """The phase of what a rule judged, else the furthest one of the run."""
+    own = ruling.subject.event.phase if ruling.subject.event is not None else None
+    return own or (run.phase if run is not None else None)
 
 
 def _outcome(root: Ruling) -> Outcome:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analyzer.cases.build import is_server_error, reached
+from analyzer.cases.exits import ending_signal, exit_codes
 from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
 from analyzer.cases.model import Event, Rank, Run
-from analyzer.engines import sglang, vllm
+from analyzer.engines import vllm
 from analyzer.engines.phases import SERVING, order
 from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.measured import Measured
+from analyzer.rulebook.sglang_figures import budget_figures, context_length, mem_fraction_static, pool_figures, pool_tokens
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
 from analyzer.units import Size
@@ -40,6 +42,7 @@ def run_view(run: Run | None) -> View:
         "run",
         {
             "args": View("run.args", run.args),
+            "context_length": context_length(run),
             "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
             "engine": run.engine,
             "forced": run.choice.path == "forced",
@@ -48,6 +51,7 @@ def run_view(run: Run | None) -> View:
             "mem_fraction_static": mem_fraction_static(run),
             "path": run.choice.path,
             "phase": run.phase,
+            "pool_tokens": pool_tokens(run),
             "profile": run.choice.profile,
             "served": run.outcome == "served",
             "utilization": utilization,
@@ -82,21 +86,6 @@ def utilization_in_effect(run: Run) -> tuple[float | None, str | None]:
     return (default, f"the engine's default (vLLM {run.version_text})") if default is not None and not run.head_cut else (None, None)
 
 
-def mem_fraction_static(run: Run) -> float | None:
-    """SGLang's static fraction, from its arguments or from the message that refuses it."""
-    asked = run.args.get("mem_fraction_static")
-    if isinstance(asked, (int, float)):
-        return float(asked)
-    return next(
-        (
-            value
-            for kind in ("kv_weights_leave_none", "kv_not_enough")
-            for fact in run.all(kind)
-            if (value := fact.number("mem_fraction_static")) is not None
-        ),
-        None,
-    )
-
 
 def worst_rank(run: Run) -> Rank:
     """The rank with the least free memory, where several print theirs; else the first with a failure, else the first."""
@@ -115,47 +104,53 @@ def worst_rank(run: Run) -> Rank:
 
 
 def rank_view(run: Run | None, rank: Rank | None) -> View:
-    if run is None or rank is None:
+    if run is None:
         return View("rank", {})
+    if rank is None:
+        return View("rank", budget_figures(run, None))
     measured = Measured(run, rank)
     values: dict[str, Any] = {item: entry.size for item, entry in rank.ledger.items()}
     values |= {"name": rank.name, "device": rank.device}
     values |= {"shortfall": measured.shortfall, "overhead_spent": measured.overhead_spent, "overhead_at_least": measured.overhead_at_least}
     values["smallest_utilization"] = measured.smallest_utilization
-    pre, post, fraction = rank.size("free_at_start"), rank.size("free_after_load"), mem_fraction_static(run)
-    if run.engine == "sglang" and pre is not None and post is not None and pre.bytes > 0:
-        values["smallest_fraction"] = sglang.smallest_fraction(pre, post)
-        values["suggested_fraction"] = sglang.rounded_up(min(0.99, sglang.smallest_fraction(pre, post) + sglang.SUGGESTED_MARGIN), 2)
-        if fraction is not None:
-            values["kv_budget"] = sglang.kv_budget(pre, post, fraction)
+    values |= budget_figures(run, rank)
     return View("rank", values)
 
 
 def event_view(run: Run, event: Event, telling: frozenset[str] = frozenset()) -> View:
     """`telling` are the kinds of messages that tell a cause by themselves."""
-    position = next((index for index, fact in enumerate(run.facts) if fact is event.fact), len(run.facts))
-    later = [fact for fact in run.facts if fact.line.number > event.fact.line.number]
     values: dict[str, Any] = {
         **event.fact.fields,
-        "alive_after": any(fact.kind in SERVING and not is_server_error(fact) for fact in later),
+        "alive_after": lambda: any(fact.kind in SERVING and not is_server_error(fact) for fact in run.facts if is_later(fact, event)),
         "count": event.count,
         "cut": event.fact.cut,
-        "free_beyond_request": free_beyond_request(event.fact),
-        "implausible_figure": has_implausible_figure(event.fact.fields),
-        "other_failures": tuple(sorted({fact.kind for fact in run.facts if fact.kind in telling} - {event.kind})),
-        "same_line": frozenset(fact.kind for fact in run.facts if fact is not event.fact and shares_lines(fact, event.fact)),
-        "went_on": went_on(run, event.fact),
-        "followed_by": frozenset(fact.kind for fact in later),
+        "ended_by": lambda: ending_signal(event.fact),
+        "ended_with": lambda: next((code for code in exit_codes(event.fact) if code), None),
+        "free_beyond_request": lambda: free_beyond_request(event.fact),
+        "implausible_figure": lambda: has_implausible_figure(event.fact.fields),
+        "other_failures": lambda: tuple(sorted({fact.kind for fact in run.facts if fact.kind in telling} - {event.kind})),
+        "same_line": lambda: frozenset(fact.kind for fact in run.facts if fact is not event.fact and shares_lines(fact, event.fact)),
+        "went_on": lambda: went_on(run, event.fact),
+        "followed_by": lambda: frozenset(fact.kind for fact in run.facts if is_later(fact, event)),
         "kind": event.kind,
         "phase": event.phase,
-        "preceded_by": frozenset(fact.kind for fact in run.facts[:position]),
+        "preceded_by": lambda: frozenset(fact.kind for fact in before(run, event)),
         "rank": event.rank,
         "site": event.site,
         "settings_tried": settings_tried(run, event),
         "sites": tuple(event.sites),
     }
-    values |= _device_figures(run, event)
+    values |= _device_figures(run, event) | pool_figures(run, event)
     return View("event", values)
+
+
+def is_later(fact: Fact, event: Event) -> bool:
+    return fact.line.number > event.fact.line.number
+
+
+def before(run: Run, event: Event) -> Sequence[Fact]:
+    """The facts that were read before an event; all of them for a traceback, which is no fact by itself."""
+    return run.facts[: next((index for index, fact in enumerate(run.facts) if fact is event.fact), len(run.facts))]
 
 
 def shares_lines(one: Fact, other: Fact) -> bool:

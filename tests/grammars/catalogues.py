@@ -30,9 +30,7 @@ class Example:
 
 def examples(name: str) -> list[Example]:
     entries = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return [
-        Example(f"{entry['id']}/{entry.get('variant', 1)}", text, entry["fields"]) for entry in entries for text in entry["examples"]
-    ]
+    return [Example(f"{entry['id']}/{entry.get('variant', 1)}", text, entry["fields"]) for entry in entries for text in entry["examples"]]
 
 
 Read = list[tuple[Example, list[Fact]]]

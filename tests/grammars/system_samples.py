@@ -173,7 +173,7 @@ SYSTEM: list[Sample] = [
     (
         "Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5.",
         "bfloat16_unsupported",
-        {"required_capability": "8.0", "device_name": "Tesla T4", "capability": "7.5"},
+        {"required_capability": 8.0, "device_name": "Tesla T4", "capability": 7.5},
     ),
     (
         "[Errno 98] error while attempting to bind on address ('0.0.0.0', 44319): [errno 98] address already in use",
@@ -189,17 +189,28 @@ SYSTEM: list[Sample] = [
     ("You are trying to access a gated repo.", "hf_unauthorized", {}),
     ("OSError: a/b is not a local folder and is not a valid model identifier listed on", "model_not_found", {}),
     ("a/b does not appear to have a file named config.json.", "model_not_found", {"file_name": "config.json"}),
-    ("ValueError: Model architectures ['FooForCausalLM'] are not supported for now.", "model_unsupported", {"architectures": "['FooForCausalLM']"}),
+    (
+        "ValueError: Model architectures ['FooForCausalLM'] are not supported for now.",
+        "model_unsupported",
+        {"architectures": "['FooForCausalLM']"},
+    ),
     ("api_server.py: error: unrecognized arguments: --foo 1", "arguments_refused", {"refusal": "--foo 1"}),
     (
         "Total number of attention heads (40) must be divisible by tensor parallel size (3).",
         "heads_not_divisible",
         {"heads": 40, "tensor_parallel_size": 3},
     ),
+    (
+        "ValueError: User-specified max_model_len (131072) is greater than the derived max_model_len (max_position_embeddings=32768 or",
+        "context_exceeds_model",
+        {"max_model_len": 131072, "derived_max_model_len": 32768},
+    ),
     ("[12-11 17:52:54] Exit code: -9", "exit_code", {"code": -9}),
     ("service-1 exited with code 137", "exit_code", {"code": 137}),
     ("  exitcode  : -9 (pid: 21833)", "exit_code", {"code": -9, "pid": 21833}),
     ("Command 'vllm' died with <Signals.SIGKILL: 9>.", "exit_code", {"signal": 9}),
+    ("vllm.service: Main process exited, code=killed, status=9/KILL", "exit_code", {"signal": 9}),
+    ('vllm/vllm-openai   "vllm serve"   Exited (137) 2 minutes ago', "exit_code", {"code": 137}),
     (
         "./run.sh: line 22: 1001 Killed                  python -m sglang.launch_server",
         "shell_killed",
@@ -207,10 +218,10 @@ SYSTEM: list[Sample] = [
     ),
     ("Killed", "shell_killed", {}),
     (
-        "A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the"
-        " dead worker. RayTask ID: ff02 Worker ID: 00 Node ID: 00 Worker IP address: 10.0.0.1 Worker port: 10074 Worker PID: 1001 Worker exit"
-        " type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some"
-        " potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.",
+        "A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for"
+        " the dead worker. RayTask ID: ff02 Worker ID: 00 Node ID: 00 Worker IP address: 10.0.0.1 Worker port: 10074 Worker PID: 1001"
+        " Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There"
+        " are some potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.",
         "ray_worker_died",
         {
             "address": "10.0.0.1",
@@ -220,7 +231,11 @@ SYSTEM: list[Sample] = [
             "exit_detail": "Worker unexpectedly exits with a connection error code 2",
         },
     ),
-    ("The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR", "ray_worker_died", {"exit_type": "SYSTEM_ERROR"}),
+    (
+        "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR",
+        "ray_worker_died",
+        {"exit_type": "SYSTEM_ERROR"},
+    ),
     ("The actor never ran - it was cancelled before it started running.", "ray_actor_cancelled", {}),
     ("something [repeated 7x across cluster]", "ray_repeated", {"times": 7}),
     (
@@ -245,6 +260,11 @@ SYSTEM: list[Sample] = [
         "gpu_memory",
         {"used": printed("2", MIB), "total": printed("16384", MIB)},
     ),
+    (
+        "|    0   N/A  N/A            3988      C   VLLM::EngineCore                        23040MiB |",
+        "gpu_process",
+        {"gpu": 0, "pid": 3988, "process_name": "VLLM::EngineCore", "used": printed("23040", MIB)},
+    ),
     ("|   0  Tesla T4                       Off | 00000001:00:00.0 Off |", "gpu_name", {"gpu": 0, "name": "Tesla T4"}),
     ("GPU models and configuration : GPU 0: NVIDIA GH200 480GB", "gpu_name", {"gpu": 0, "name": "NVIDIA GH200 480GB"}),
     (
@@ -257,5 +277,9 @@ SYSTEM: list[Sample] = [
         "shards_progress",
         {"progress": 100, "done": 66, "total": 66, "elapsed": "00:03", "remaining": "00:00", "each_second": 17.24},
     ),
-    ("Loading pt checkpoint shards:   0% Completed | 0/2 [00:00<?, ?it/s]", "shards_progress", {"progress": 0, "done": 0, "total": 2, "elapsed": "00:00", "remaining": "?"}),
+    (
+        "Loading pt checkpoint shards:   0% Completed | 0/2 [00:00<?, ?it/s]",
+        "shards_progress",
+        {"progress": 0, "done": 0, "total": 2, "elapsed": "00:00", "remaining": "?"},
+    ),
 ]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import textwrap
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.grammars.allocator_samples import ALLOCATOR, HINT, WHOLE_OOM, WHOLE_OOM_FIELDS
 from tests.grammars.conftest import Reader
-from tests.grammars.samples import ALLOCATOR, HINT, WHOLE_OOM, WHOLE_OOM_FIELDS, Sample, plain
+from tests.grammars.samples import plain
 
 NOT_A_FULL_DEVICE = {
     "RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests.": "torch_oom",
@@ -26,7 +28,7 @@ NOT_A_FULL_DEVICE = {
 
 
 @pytest.mark.parametrize(("text", "kind", "fields"), ALLOCATOR, ids=[f"{kind}-{n}" for n, (_, kind, _) in enumerate(ALLOCATOR)])
-def test_message_becomes_this_fact(text: str, kind: str, fields: Sample, read: Reader) -> None:
+def test_message_becomes_this_fact(text: str, kind: str, fields: dict[str, Any], read: Reader) -> None:
     assert [plain(fact.fields) for fact in read(text) if fact.kind == kind] == [fields]
 
 
@@ -79,7 +81,11 @@ def test_dressed_up_it_stays_the_same(text: str, read: Reader) -> None:
     assert _oom(text, read) == [WHOLE_OOM_FIELDS]
 
 
-@given(clauses=st.permutations([" Process 7 has 1.00 GiB memory in use.", " 30.00 GiB allowed;", " Of the allocated memory 2.00 GiB is allocated by PyTorch,"]))
+@given(
+    clauses=st.permutations(
+        [" Process 7 has 1.00 GiB memory in use.", " 30.00 GiB allowed;", " Of the allocated memory 2.00 GiB is allocated by PyTorch,"]
+    )
+)
 def test_clauses_in_any_order(clauses: list[str], read: Reader) -> None:
     (fields,) = _oom(f"CUDA out of memory. Tried to allocate 1.00 GiB.{''.join(clauses)}", read)
     assert fields.keys() == {"backend", "tried", "process", "allowed", "allocated"}

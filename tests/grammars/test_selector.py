@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.grammars.conftest import Reader
-from tests.grammars.samples import CHOICE, CLAMP, SELECTOR, Sample, plain
+from tests.grammars.samples import plain
+from tests.grammars.selector_samples import CHOICE, CLAMP, SELECTOR
 
 
 @pytest.mark.parametrize(("text", "kind", "fields"), SELECTOR)
-def test_line_becomes_this_fact(text: str, kind: str, fields: Sample, read: Reader) -> None:
+def test_line_becomes_this_fact(text: str, kind: str, fields: dict[str, Any], read: Reader) -> None:
     assert [(fact.kind, plain(fact.fields)) for fact in read(text) if fact.family == "selector"] == [(kind, fields)]
 
 
@@ -29,7 +31,8 @@ def test_a_forced_profile(fixtures_dir: Path, read: Reader) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["selected backend: flashinfer", "the model does not fit into memory", "X=long_262k: something", "профиль не найден", "window 4096"]
+    "text",
+    ["selected backend: flashinfer", "the model does not fit into memory", "X=long_262k: something", "профиль не найден", "window 4096"],
 )
 def test_other_lines_are_left_alone(text: str, read: Reader) -> None:
     assert not [fact for fact in read(text) if fact.family == "selector"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.grammars.conftest import Reader
-from tests.grammars.samples import Sample, plain
+from tests.grammars.samples import plain
 from tests.grammars.system_samples import COMMAND, SYSTEM, TRACEBACK
 
 SAMPLES = [*TRACEBACK, *COMMAND, *SYSTEM]
@@ -26,11 +28,14 @@ NOTHING_OF_THE_KIND = {
     "404 Client Error: Not Found for url: https://hub.example/m": "hf_unauthorized",
     "the process was Killed by somebody": "shell_killed",
     "port 8000 is used by the server": "address_in_use",
+    "you can use vllm serve to start a server": "command_line",
+    "[vllm.entrypoints.openai.api_server] started": "command_line",
+    "docker pull vllm/vllm-openai:v0.10.0": "command_line",
 }
 
 
 @pytest.mark.parametrize(("text", "kind", "fields"), SAMPLES, ids=[f"{kind}-{n}" for n, (_, kind, _) in enumerate(SAMPLES)])
-def test_message_becomes_this_fact(text: str, kind: str, fields: Sample, read: Reader) -> None:
+def test_message_becomes_this_fact(text: str, kind: str, fields: dict[str, Any], read: Reader) -> None:
     assert [plain(fact.fields) for fact in read(text) if fact.kind == kind] == [fields]
 
 
@@ -51,5 +56,5 @@ def test_a_killed_command_also_tells_its_flags(read: Reader) -> None:
 
 
 def test_ray_lists_causes_that_are_not_facts(read: Reader) -> None:
-    text = "The actor is dead because its worker process has died. (1) The process is killed by SIGKILL by OOM killer due to high memory usage."
+    text = "The actor is dead because its worker process has died. (1) The process is killed by SIGKILL by OOM killer due to high memory."
     assert {fact.kind for fact in read(text)} == {"ray_worker_died"}

@@ -1,0 +1,99 @@
+"""The ledger items of SGLang, whose lines come once for each model and each pool: what is the first, the last, or a sum of them.
+
+A draft model is loaded like the target model, with lines of its own: after the target's pools and graphs up to 0.5.13, before any pool
+from 0.5.14. Source: sglang/srt/model_executor/model_runner.py, sglang/srt/mem_cache/memory_pool.py, 0.1.26 - 0.5.23.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from analyzer.cases.model import Item
+from analyzer.facts.fact import Fact
+from analyzer.units import Size
+
+POOL_SIZES = ("k_size", "v_size", "kv_size")
+STATE_SIZES = ("conv_state", "ssm_state", "intermediate_ssm_state", "intermediate_conv_window")
+SIZED = frozenset({"kv_alloc_noop", "kv_cache_allocated", "kv_not_enough", "kv_weights_leave_none", "mamba_alloc", "memory_pool_end"})
+"""Messages at which the pools have been sized, so that a model loaded later is outside their budget."""
+
+
+def sglang_items(facts: Sequence[Fact]) -> dict[str, Item]:
+    """Weights, free memory before and after loading, pools and graphs of one rank, as far as SGLang printed them."""
+    return loading_items(facts) | pool_items(facts) | graph_items(facts)
+
+
+def loading_items(facts: Sequence[Fact]) -> dict[str, Item]:
+    """Free memory before the first load and after the last one that the pools were sized after; the weights of all loads."""
+    ends = [fact for fact in facts if fact.kind == "load_weight_end" and fact.size("free") is not None]
+    start = _first_free(facts, "load_weight_begin") or _first_free(facts, "init_torch_distributed_end")
+    items = {"free_at_start": start} if start else {}
+    if not ends:
+        return items
+    before_sizing = [fact for fact in takewhile(lambda fact: fact.kind not in SIZED, facts) if any(fact is end for end in ends)] or ends[:1]
+    after = before_sizing[-1].size("free")
+    assert after is not None
+    items["free_after_load"] = Item(after, "measured", "load_weight_end", before_sizing[-1])
+    weights = [size for fact in ends if (size := fact.size("weights")) is not None]
+    first_free, first_weights = ends[0].size("free"), ends[0].size("weights")
+    if len(weights) == len(ends):
+        basis = f"sum of {len(weights)} loads" if len(weights) > 1 else "load_weight_end"
+        items["weights"] = Item(_sum(weights), "computed" if len(weights) > 1 else "measured", basis, ends[0])
+    elif start is not None:
+        items["weights"] = Item(start.size - after, "computed", "free before loading - free after it", before_sizing[-1])
+    if start is None and first_free is not None and first_weights is not None:
+        items["free_at_start"] = Item(first_free + first_weights, "computed", "free after loading + weights", ends[0])
+    return items
+
+
+def pool_items(facts: Sequence[Fact]) -> dict[str, Item]:
+    """All KV pools and state caches together. A reserved address range is none, and a summary line repeats the lines of its pools."""
+    backed = [fact for fact in facts if fact.kind in ("post_capture_kv", "post_capture_kv_draft")]
+    allocated = [fact for fact in facts if fact.kind == "kv_cache_allocated" and "virtual" not in fact.fields]
+    summaries = [fact for fact in facts if fact.kind == "kv_swa_usage" and "virtual" not in fact.fields]
+    pools = _larger(_with_sizes([*allocated, *backed], POOL_SIZES), _with_sizes(summaries, POOL_SIZES))
+    states = _with_sizes([fact for fact in facts if fact.kind == "mamba_alloc"], STATE_SIZES)
+    if pools:
+        words = "sum of the KV pools and state caches" if states else "sum of the KV pools"
+        sizes = [size for _, size in (*pools, *states)]
+        return {"kv_cache": Item(_sum(sizes), "computed", words, pools[0][0])}
+    before, after = _first_free(facts, "load_weight_end"), _first_free(facts, "memory_pool_end")
+    if before is None or after is None:
+        return {}
+    return {"kv_cache": Item(before.size - after.size, "computed", "free after loading - free after the pools", after.fact)}
+
+
+def graph_items(facts: Sequence[Fact]) -> dict[str, Item]:
+    """The graphs of all captures: decode, prefill, draft."""
+    graphs = _with_sizes([fact for fact in facts if fact.kind == "capture_graph_end"], ("cuda_graphs",))
+    if not graphs:
+        return {}
+    sizes = [size for _, size in graphs]
+    if len(sizes) == 1:
+        return {"cuda_graphs": Item(sizes[0], "measured", "capture_graph_end", graphs[0][0])}
+    return {"cuda_graphs": Item(_sum(sizes), "computed", f"sum of {len(sizes)} captures", graphs[0][0])}
+
+
+def _first_free(facts: Sequence[Fact], kind: str) -> Item | None:
+    found = ((fact, size) for fact in facts if fact.kind == kind and (size := fact.size("free")) is not None)
+    return next((Item(size, "measured", kind, fact) for fact, size in found), None)
+
+
+def _larger(lines: list[tuple[Fact, Size]], summaries: list[tuple[Fact, Size]]) -> list[tuple[Fact, Size]]:
+    """The lines of the pools, unless a summary is larger: then some of them are missing in this log."""
+    if not lines or not summaries:
+        return lines or summaries
+    listed, summed_up = _sum([size for _, size in lines]), _sum([size for _, size in summaries])
+    return summaries if summed_up.low > listed.high else lines
+
+
+def _with_sizes(facts: Sequence[Fact], names: Sequence[str]) -> list[tuple[Fact, Size]]:
+    return [(fact, size) for fact in facts for name in names if (size := fact.size(name)) is not None]
+
+
+def _sum(sizes: Sequence[Size]) -> Size:
+    total = sizes[0]
+    for size in sizes[1:]:
+        total = total + size
+    return total

@@ -1,0 +1,68 @@
+"""SGLang's hierarchical cache: host memory of each rank. Its gigabytes are decimal."""
+
+import pytest
+import yaml
+from packaging.version import Version
+
+from analyzer.engines.sglang_hicache import (
+    available_from_refusal,
+    host_budget,
+    host_pool,
+    host_tokens,
+    host_tokens_of_size,
+    is_larger_than_device_pool,
+    largest_host_pool,
+)
+from analyzer.engines.tokens import mha_bytes_per_token
+from analyzer.units import GIB, Size, parse_size
+
+
+def test_pool_of_a_healthy_log(fixtures_dir) -> None:
+    """105 600 tokens of a 4B model at ratio 1: one page of 64 more, 15.58 GB."""
+    case = fixtures_dir / "corpus/sglang-123-healthy-qwen3-4b-hicache-mooncake.yaml"
+    facts = yaml.safe_load(case.read_text(encoding="utf-8"))["expect"]["facts"]
+    tokens = host_tokens(facts["kv_tokens"], ratio=1.0, page_size=64, version=Version("0.5.9"))
+    assert tokens == 105_664
+    pool = host_pool(tokens, mha_bytes_per_token(kv_heads=8, head_size=128, layers=36))
+    assert parse_size(f"{facts['host_request_gb']} GB").may_equal(pool)
+
+
+@pytest.mark.parametrize(("version", "tokens"), [("0.5.3", 1984), ("0.5.6", 2048), ("0.5.23", 2048)])
+def test_pages_are_rounded_down_up_to_0_5_3(version: str, tokens: int) -> None:
+    assert host_tokens(1000, ratio=2.0, page_size=64, version=Version(version)) == tokens
+
+
+def test_the_size_flag_is_decimal_gigabytes() -> None:
+    assert host_tokens_of_size(40, per_token=100_000, page_size=64, version=Version("0.5.3")) == 400_000
+    assert host_tokens_of_size(40, per_token=100_000, page_size=64, version=Version("0.5.23")) == 400_064
+
+
+def test_the_host_pool_has_to_exceed_the_device_pool() -> None:
+    assert is_larger_than_device_pool(1001, 1000)
+    assert not is_larger_than_device_pool(1000, 1000)
+
+
+def test_ranks_share_the_host_only_from_0_5_19() -> None:
+    available = Size.exact(410 * GIB)
+    assert host_budget(available, 8, Version("0.5.18")).bytes == 400 * GIB
+    assert host_budget(available, 8, Version("0.5.19")).bytes == 50 * GIB
+    assert largest_host_pool(available, 8).bytes == 50 * GIB
+
+
+def test_a_refusal_that_seems_to_contradict_itself(fixtures_dir) -> None:
+    """40.00 GB asked, 44.87 GB "free": 10 GiB of them are kept for others, so 34.13 GB were to be had."""
+    log = yaml.safe_load((fixtures_dir / "corpus/sglang-090-hicache-40gb-asked-44-87-free-refused.yaml").read_text(encoding="utf-8"))["log"]
+    assert "Requesting 40.00 GB but only have 44.87 GB free" in log
+    asked, printed = parse_size("40.00 GB"), parse_size("44.87 GB")
+    available = available_from_refusal(printed, Version("0.4.9"))
+    assert available == printed
+    assert host_budget(available, 1, Version("0.4.9")).bytes / 1e9 == pytest.approx(34.13, abs=0.005)
+    assert host_budget(available, 1, Version("0.4.9")) < asked
+
+
+def test_later_refusals_print_what_was_to_be_had() -> None:
+    printed = parse_size("34.13 GB")
+    available = available_from_refusal(printed, Version("0.5.2"))
+    assert available is not None
+    assert host_budget(available, 1, Version("0.5.2")).may_equal(printed)
+    assert available_from_refusal(printed, Version("0.5.0")) is None
