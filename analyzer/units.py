@@ -13,9 +13,7 @@ KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
 DECIMAL_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 BINARY_UNITS = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": TIB}
 IEC_UNITS = {"B": 1, "KIB": KIB, "MIB": MIB, "GIB": GIB, "TIB": TIB}
-CYRILLIC = str.maketrans("БКМГТИбкмгти", "BKMGTIBKMGTI")
-
-UNIT_NAMES = {"BYTES": "B", "BYTE": "B", "БАЙТ": "B", "G": "GIB", "GI": "GIB", "M": "MIB", "MI": "MIB", "K": "KIB", "KI": "KIB"}
+UNIT_NAMES = {"BYTES": "B", "BYTE": "B", "G": "GIB", "GI": "GIB", "M": "MIB", "MI": "MIB", "K": "KIB", "KI": "KIB"}
 LATIN = str.maketrans("БКМГТИбкмгти", "BKMGTIbkmgti")
 
 _SIZE_TEXT = re.compile(r"(?P<number>[-+]?\d(?:[\d\s_,]*\d)?(?:\.\d+)?)\s*(?P<unit>[^\W\d_]+)?")
@@ -160,7 +158,8 @@ def parse_size(text: str, *, units: dict[str, int] = DECIMAL_UNITS, decimals: in
 
 def size_of(number: str, unit: str, *, units: dict[str, int] = DECIMAL_UNITS, decimals: int | None = None, text: str = "") -> Size:
     """A size from a printed number and unit; see `parse_size`."""
-    name = UNIT_NAMES.get(unit.upper(), unit.upper().translate(CYRILLIC))
+    english = "bytes" if unit == "байт" else unit.translate(LATIN)
+    name = UNIT_NAMES.get(english.upper(), english.upper())
     scale = IEC_UNITS.get(name) or units.get(name)
     if scale is None:
         raise ValueError(f"unknown unit of memory: {unit!r}")
@@ -168,12 +167,12 @@ def size_of(number: str, unit: str, *, units: dict[str, int] = DECIMAL_UNITS, de
     mantissa, _, exponent = plain.lower().partition("e")
     printed = len(mantissa.partition(".")[2]) - int(exponent or 0)
     value = Fraction(plain) * scale
+    spelled = text if text and unit.isascii() else f"{number} {english}"
     if scale == 1 and printed == 0:
-        return Size.exact(int(value), text)
+        return Size.exact(int(value), spelled)
     open_decimals = printed if decimals is None else max(printed, decimals)
     half = scale * Fraction(10) ** -open_decimals / (1 if plain.endswith(".") else 2)  # "16." was cut: 16.9 is possible
     whole = round(value)
-    spelled = text if text and unit.isascii() else f"{number} {unit.translate(LATIN)}"
     return Size(whole, min(whole, math.ceil(value - half)), max(whole, math.floor(value + half)), spelled)
 
 

@@ -59,7 +59,7 @@ def test_a_printed_figure_leaves_half_of_its_last_decimal_open(text: str, low: f
     size = parse_size(text)
     assert size.low == pytest.approx(low, abs=1)
     assert size.high == pytest.approx(high, abs=1)
-    assert size.text == text
+    assert size.bytes == pytest.approx((low + high) / 2, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,23 @@ def test_a_printed_figure_leaves_half_of_its_last_decimal_open(text: str, low: f
     ],
 )
 def test_bytes_are_exact(text: str, value: int):
-    assert parse_size(text) == Size(value, value, value, text.strip())
+    size = parse_size(text)
+    assert (size.low, size.bytes, size.high) == (value, value, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        (" 16.44  GiB ", "16.44  GiB"),
+        ("5 200 000 000", "5 200 000 000"),
+        ("23,03 ГиБ", "23,03 GiB"),
+        ("512 МиБ", "512 MiB"),
+        ("24,5 кБ", "24,5 kB"),
+        ("1048576 байт", "1048576 bytes"),
+    ],
+)
+def test_a_figure_is_shown_as_printed_with_its_unit_in_english(text: str, english: str):
+    assert str(parse_size(text)) == english
 
 
 @pytest.mark.parametrize("text", ["", "GiB", "auto", "16.44 GiB free", "1.2.3 GiB", "16.44 parsecs", "0x10", "12 ГиБайт", "1 2 !"])

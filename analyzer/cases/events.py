@@ -35,16 +35,21 @@ def build_events(facts: Sequence[Fact]) -> list[Event]:
         for repeats in groups.values()
     ]
     events += [
-        _event(_cut(trace), [_cut(trace)], rank_name(trace.last, workers), phases[id(trace.first)], trace.frames)
+        # where only a traceback is left, what the run had reached does not tell what the code was doing
+        _event(
+            _cut(trace),
+            [_cut(trace)],
+            rank_name(trace.last, workers),
+            phases[id(trace.first)] if phase_of(trace.frames) else None,
+            trace.frames,
+        )
         for trace in _cut_traces(facts, traces)
     ]
     return sorted(events, key=lambda event: (event.fact.line.source, event.fact.line.number))
 
 
 def _event(fact: Fact, repeats: Sequence[Fact], rank: str | None, reached: Phase | None, frames: Sequence[Frame]) -> Event:
-    return Event(
-        fact.kind, fact, tuple(repeats), rank, phase_of(frames) or reached, tuple(frames), site_of(frames), tuple(sites_of(frames))
-    )
+    return Event(fact.kind, fact, tuple(repeats), rank, _phase(frames, reached), tuple(frames), site_of(frames), tuple(sites_of(frames)))
 
 
 def _phase(frames: Sequence[Frame], reached: Phase | None) -> Phase | None:

@@ -26,6 +26,7 @@ CLOSING = ("other_processes", "weights", "kv_cache", "kv_pinned", "activation_pe
 def build_ledger(facts: Sequence[Fact], engine: Engine | None, utilization: float | None, own_pids: frozenset[int]) -> dict[str, Item]:
     """The ledger of one rank. `utilization` is vLLM's gpu_memory_utilization in effect, None when unknown or for SGLang."""
     ledger = _measured(facts) | sglang_items(facts)
+    _take_weights_off_peak(ledger, facts)
     _split_failure(ledger, facts, own_pids)
     if engine == "vllm" and utilization is not None and "total" in ledger and not {"budget", "kv_pinned"} & ledger.keys():
         ledger["budget"] = Item(ledger["total"].size * utilization, "computed", f"total x gpu_memory_utilization {utilization}")
@@ -52,6 +53,12 @@ def _same_but_coarser(new: Size, known: Size) -> bool:
     """Whether a later figure only repeats an earlier one with fewer decimals."""
     return new.may_equal(known) and new.high - new.low > known.high - known.low
 
+
+def _take_weights_off_peak(ledger: dict[str, Item], facts: Sequence[Fact]) -> None:
+    """vLLM 0.6.4 prints the peak of PyTorch's memory with the weights in it (vllm/worker/worker.py)."""
+    peak = next((size for fact in facts if fact.kind == "profiling_result_v0" and (size := fact.size("torch_peak")) is not None), None)
+    if peak is not None and "weights" in ledger and "activation_peak" not in ledger:
+        ledger["activation_peak"] = Item(peak - ledger["weights"].size, "computed", "peak of PyTorch's memory - weights")
 
 
 def _split_failure(ledger: dict[str, Item], facts: Sequence[Fact], own_pids: frozenset[int]) -> None:

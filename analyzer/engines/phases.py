@@ -41,7 +41,6 @@ PHASE_AFTER: dict[str, Phase] = {
     "profiling_result_v0": "profile",
     "torch_compiled": "profile",
     "weights_memory": "profile",
-    "weights_memory_xpu": "profile",
     # pools
     "available_kv_memory": "kv_alloc",
     "hicache_alloc": "kv_alloc",
@@ -69,6 +68,7 @@ PHASE_AFTER: dict[str, Phase] = {
     "memory_profiling": "kv_alloc",
     "mm_kv_reserve": "kv_alloc",
     "no_available_cache_blocks": "kv_alloc",
+    "no_tokens_profiled": "kv_alloc",
     "num_blocks": "kv_alloc",
     "omni_kv_bytes_fail": "kv_alloc",
     "omni_kv_none": "kv_alloc",

@@ -72,12 +72,13 @@ def enlarged_tokens(tokens: int, version: Version, requests: int, steps: int, to
     return tokens + requests * (steps * top_k + draft_tokens) + 100 if is_within(version, "0.4.2", "0.5.10") else tokens
 
 
-def default_running_requests(tokens: int, context_tokens: int) -> int:
-    """max_running_requests when nobody sets it: tokens / context x 512, not below 2048, not above 4096, at most half the tokens.
+def default_running_requests(tokens: int, context_tokens: int, version: Version) -> int:
+    """max_running_requests when nobody sets it: tokens / context x 512, at least 2048, at most 4096; from 0.5.10 at most half the tokens.
 
-    Source: SGLang 0.4 - 0.5.23, init_memory_pool and resolve_max_num_reqs; the half applies from 0.5.10.
+    Source: SGLang 0.4 - 0.5.23, init_memory_pool and resolve_max_num_reqs.
     """
-    return min(max(min(tokens * 512 // context_tokens, 4096), 2048), tokens // 2)
+    requests = max(min(tokens * 512 // context_tokens, 4096), 2048)
+    return min(requests, tokens // 2) if is_within(version, "0.5.10") else requests
 
 
 LARGEST_PAGE = 128

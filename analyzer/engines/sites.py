@@ -63,7 +63,8 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (r":_dummy_run|:compile_or_warm_up_model|:_?warm_?up\w*", "warmup", "warmup"),
     (
         r":execute_(model|forward)|:forward_(batch|decode|extend|step|fill)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"
-        r"|:run_engine_loop|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*|simple_scheduler\.py:_(run|start)",
+        r"|:run_engine_loop|multiprocessing/engine\.py:start|:run_busy_loop|:_process_engine_step|:step_with_batch_queue"
+        r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*|simple_scheduler\.py:_(run|start)",
         "forward",
         "serve",
     ),

@@ -124,9 +124,18 @@ def _fed(progress: InteractiveParser, name: str) -> InteractiveParser:
 def _finished(parser: Lark, progress: InteractiveParser) -> list[Any]:
     """The parts that were complete when the text ended, without the pieces of a part that was not."""
     own = _names_of_parts(parser)
-    return [
-        part for part in progress.parser_state.value_stack if isinstance(part, Tree) and (part.data in own or part.data.startswith("_"))
-    ]
+    parts = _before_unfinished_pair(progress.parser_state.value_stack)
+    return [part for part in parts if isinstance(part, Tree) and (part.data in own or part.data.startswith("_"))]
+
+
+def _before_unfinished_pair(stack: list[Any]) -> list[Any]:
+    """The parts in front of an argument whose value was cut: what stands behind its name may be the inside of that value."""
+    for index, part in enumerate(stack):
+        if isinstance(part, Token):
+            behind_a_text = index > 0 and isinstance(stack[index - 1], Tree) and stack[index - 1].data.rpartition("__")[2] == "quoted"
+            if part.type.rpartition("__")[2] == "KEY" or (part == ":" and behind_a_text):
+                return stack[:index]
+    return stack
 
 
 @cache

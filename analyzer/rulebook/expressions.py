@@ -6,13 +6,18 @@ Neither ever counts as "no".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
 
 from jinja2 import StrictUndefined, TemplateError, Undefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from analyzer.units import Size, format_bytes, group_digits
+
+T = TypeVar("T")
+
+FORBIDDEN = (nodes.Call, nodes.CallBlock, nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include, nodes.Macro)
+"""Parts of the template language that would reach beyond the quantities of a case."""
 
 
 class Missing(Exception):
@@ -34,6 +39,7 @@ class Absent(StrictUndefined):
         raise Missing(str(self._undefined_name))
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _fail_with_undefined_error
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __pos__ = __complex__ = _fail_with_undefined_error
     __lt__ = __le__ = __gt__ = __ge__ = __int__ = __float__ = __call__ = __getitem__ = __neg__ = _fail_with_undefined_error
     __iter__ = __str__ = __len__ = __bool__ = __contains__ = __eq__ = __ne__ = __hash__ = __round__ = _fail_with_undefined_error
 
@@ -65,11 +71,16 @@ class View(Mapping[str, Any]):
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Attribute access means a quantity of a view; methods of Python objects are out of reach."""
+    """Attribute access means a quantity of a view; attributes and methods of Python objects are out of reach."""
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        if isinstance(obj, (list, tuple)) and isinstance(argument, (int, slice)):
+            return obj[argument] if isinstance(argument, slice) or -len(obj) <= argument < len(obj) else Absent(name=str(argument))
+        return self.getattr(obj, argument)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if isinstance(obj, Undefined):
-            raise Missing(str(obj._undefined_name))
+            return obj
         if isinstance(obj, Mapping):
             if isinstance(obj, View) or attribute in obj:
                 return obj[attribute]
@@ -105,11 +116,11 @@ def compile_expression(
     `vocabulary` gives for each scope its names, or None for a scope whose names are open (engine arguments).
     """
     try:
-        _check_names(env.parse("{{ " + source + " }}"), vocabulary)
+        _check_names(env, env.parse("{{ " + source + " }}"), vocabulary)
         compiled = env.compile_expression(source, undefined_to_none=False)
     except TemplateError as error:
         raise NameProblem(f"{error.message}: {source}") from error
-    return lambda scopes: compiled(**scopes)
+    return lambda scopes: _evaluated(source, lambda: compiled(**scopes))
 
 
 def compile_template(
@@ -117,20 +128,46 @@ def compile_template(
 ) -> Callable[[Mapping[str, Any]], str]:
     """A text with {{ expressions }} as a function of its scopes. Raises NameProblem."""
     try:
-        _check_names(env.parse(source), vocabulary)
+        _check_names(env, env.parse(source), vocabulary)
         template = env.from_string(source)
     except TemplateError as error:
         raise NameProblem(f"{error.message}: {source}") from error
-    return lambda scopes: " ".join(template.render(**scopes).split())
+    return lambda scopes: _evaluated(source, lambda: " ".join(template.render(**scopes).split()))
 
 
-def _check_names(tree: nodes.Template, vocabulary: Mapping[str, frozenset[str] | None]) -> None:
+def _evaluated(source: str, evaluate: Callable[[], T]) -> T:
+    """A value that cannot be computed from what this log has (a figure printed twice, a division by zero) is missing, too."""
+    try:
+        return evaluate()
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise Missing(f"{source} ({error})") from error
+
+
+def _check_names(env: ImmutableSandboxedEnvironment, tree: nodes.Template, vocabulary: Mapping[str, frozenset[str] | None]) -> None:
+    for node in tree.find_all(FORBIDDEN):
+        raise NameProblem(f"a rule cannot use {type(node).__name__.lower()}: it names quantities, filters and tests")
+    for kind, known_ones in ((nodes.Filter, env.filters), (nodes.Test, env.tests)):
+        for used in tree.find_all(kind):
+            if used.name not in known_ones:
+                raise NameProblem(f"unknown {kind.__name__.lower()} {used.name!r}; known: {', '.join(sorted(known_ones))}")
     local = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
     for name in tree.find_all(nodes.Name):
         if name.ctx == "load" and name.name not in vocabulary and name.name not in local:
             raise NameProblem(f"unknown name {name.name!r}; known here: {', '.join(sorted(vocabulary))}")
     for access in tree.find_all(nodes.Getattr):
-        if isinstance(access.node, nodes.Name) and access.node.name in vocabulary:
-            known = vocabulary[access.node.name]
-            if known is not None and access.attr not in known:
-                raise NameProblem(f"unknown name {access.node.name}.{access.attr!s}; known: {', '.join(sorted(known))}")
+        if access.attr.startswith("_"):
+            raise NameProblem(f"unknown name {access.attr!r}; what begins with an underscore is no quantity")
+    for scope, quantity in _quantities(tree):
+        known = vocabulary.get(scope)
+        if known is not None and quantity not in known:
+            raise NameProblem(f"unknown name {scope}.{quantity}; known: {', '.join(sorted(known))}")
+
+
+def _quantities(tree: nodes.Template) -> Iterator[tuple[str, str]]:
+    """The names of quantities with their scopes, from `rank.weights` and `rank["weights"]`."""
+    for access in tree.find_all(nodes.Getattr):
+        if isinstance(access.node, nodes.Name):
+            yield access.node.name, access.attr
+    for item in tree.find_all(nodes.Getitem):
+        if isinstance(item.node, nodes.Name):
+            yield item.node.name, str(item.arg.value) if isinstance(item.arg, nodes.Const) else "(an expression)"

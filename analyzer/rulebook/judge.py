@@ -14,7 +14,7 @@ from analyzer.facts.fact import Fact
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import Missing, View
 from analyzer.rulebook.rule import PatchSpec
-from analyzer.rulebook.rulebook import CompiledAdvice, CompiledRule, Expression, Rulebook
+from analyzer.rulebook.rulebook import CompiledAdvice, CompiledRule, Expression, JudgedKinds, Rulebook
 from analyzer.rulebook.views import case_view, event_view, profile_view, rank_view, run_view, selection_view, used_profile, worst_rank
 from analyzer.settings.model import Profile
 from analyzer.units import CannotTell, Size
@@ -72,9 +72,9 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
     """Every rule on every subject it is for."""
     rulings: list[Ruling] = []
     lacking: dict[str, dict[str, None]] = {}
-    telling = rulebook.telling_kinds
+    kinds = rulebook.judged_kinds
     for compiled in rulebook.rules:
-        for subject in _subjects(compiled, case, telling):
+        for subject in _subjects(compiled, case, kinds):
             verdict, missing = _holds(compiled.when, subject.scopes)
             if missing:
                 lacking.setdefault(compiled.rule.id, {}).update(dict.fromkeys(missing))
@@ -93,7 +93,7 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
     return Judgement(tuple(_merged(rulings)), tuple(abstentions))
 
 
-def _subjects(compiled: CompiledRule, case: Case, telling: frozenset[str]) -> Iterator[Subject]:
+def _subjects(compiled: CompiledRule, case: Case, kinds: JudgedKinds) -> Iterator[Subject]:
     kind = compiled.rule.for_each
     if kind == "case":
         yield _of_run(case, case.measured_run)
@@ -105,7 +105,7 @@ def _subjects(compiled: CompiledRule, case: Case, telling: frozenset[str]) -> It
         yield from (_of_rank(case, run, rank) for run in case.runs for rank in run.ranks)
     else:
         yield from (
-            _of_event(case, run, event, telling) for run in case.runs for event in run.events if event.kind in compiled.rule.messages
+            _of_event(case, run, event, kinds) for run in case.runs for event in run.events if event.kind in compiled.rule.messages
         )
 
 
@@ -127,9 +127,9 @@ def _of_rank(case: Case, run: Run | None, rank: Rank | None) -> Subject:
     return Subject(_shared(case, run, rank), run, rank, profile=used_profile(case, run))
 
 
-def _of_event(case: Case, run: Run, event: Event, telling: frozenset[str]) -> Subject:
+def _of_event(case: Case, run: Run, event: Event, kinds: JudgedKinds) -> Subject:
     subject = _of_rank(case, run, _rank_of(run, event))
-    return replace(subject, scopes={**subject.scopes, "event": event_view(run, event, telling)}, event=event)
+    return replace(subject, scopes={**subject.scopes, "event": event_view(run, event, kinds)}, event=event)
 
 
 def _shared(case: Case, run: Run | None, rank: Rank | None) -> dict[str, View]:

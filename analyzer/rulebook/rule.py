@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from analyzer.analysis import Direction, Outcome, Role, Safety, Severity
 from analyzer.causes import CAUSES
@@ -37,7 +37,7 @@ class AdviceSpec(_Spec):
 
 
 class PatchSpec(_Spec):
-    """One change of the profile that a finding is about: `set` an existing key, `add` a missing one or `remove` it."""
+    """One change of the profile that a finding is about: `set` an existing key, `add` a missing one (both `to` a value), or `remove` it."""
 
     set: str | None = None
     add: str | None = None
@@ -45,6 +45,12 @@ class PatchSpec(_Spec):
     to: str | int | float | None = None
     safety: Safety
     when: str | None = None
+
+    @model_validator(mode="after")
+    def _one_change(self) -> PatchSpec:
+        if sum(key is not None for key in (self.set, self.add, self.remove)) != 1 or (self.remove is None) != (self.to is not None):
+            raise ValueError("expected one of `set: KEY, to: VALUE`, `add: KEY, to: VALUE` and `remove: KEY`")
+        return self
 
     @property
     def op(self) -> Literal["set", "add", "remove"]:
@@ -100,7 +106,10 @@ class Rule(_Spec):
 def load_rule(folder: Path, file: Path) -> Rule:
     """The rule in a file; its id is the path without suffix, relative to the rules folder. Raises RuleError."""
     identity = file.relative_to(folder).with_suffix("").as_posix()
-    found = _FRONT_MATTER.match(file.read_text(encoding="utf-8"))
+    try:
+        found = _FRONT_MATTER.match(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RuleError(f"{file}:1: {error}") from error
     if found is None:
         raise RuleError(f"{file}:1: expected front matter between two lines of ---")
     try:
@@ -111,8 +120,10 @@ def load_rule(folder: Path, file: Path) -> Rule:
         raise RuleError(f"{file}:{mark.line + 2 if mark else 1}: not valid YAML ({getattr(error, 'problem', error)})") from error
     if not isinstance(matter, dict):
         raise RuleError(f"{file}:2: expected a mapping in the front matter")
+    if twice := _first_repeated_key(node):
+        raise RuleError(f"{file}:{twice.start_mark.line + 2}: {twice.value} is given twice")
     lines = _lines(node, "")
-    missing = [section for section in SECTIONS if not re.search(rf"^## {re.escape(section)}$\s+\S", found["body"], re.MULTILINE)]
+    missing = [section for section in SECTIONS if not re.search(rf"^## {re.escape(section)}$\s+(?!## )\S", found["body"], re.MULTILINE)]
     if missing:
         raise RuleError(
             f"{file}:{found['matter'].count(chr(10)) + 3}: documentation is missing: {', '.join(f'## {name}' for name in missing)}"
@@ -131,14 +142,30 @@ def load_rules(folders: list[Path]) -> list[Rule]:
     """All rules under the folders, in order of their ids; a later folder may add rules but not replace any. Raises RuleError."""
     rules: dict[str, Rule] = {}
     for folder in folders:
-        for file in sorted(folder.rglob("*.md")):
+        files = sorted(folder.rglob("*.md"))
+        if not files:
+            raise RuleError(f"{folder}: no rules (*.md) found")
+        for file in files:
             rule = load_rule(folder, file)
             if rule.id in rules:
                 raise RuleError(f"{file}:1: rule {rule.id} is already defined in {rules[rule.id].file}")
             rules[rule.id] = rule
-    if not rules:
-        raise RuleError(f"{', '.join(map(str, folders))}: no rules (*.md) found")
     return [rules[identity] for identity in sorted(rules)]
+
+
+def _first_repeated_key(node: Any) -> Any:
+    """The first key that stands for a second time in a mapping of the front matter; None when there is none."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                return key
+            seen.add(str(key.value))
+            if found := _first_repeated_key(value):
+                return found
+    elif isinstance(node, yaml.SequenceNode):
+        return next((found for value in node.value if (found := _first_repeated_key(value))), None)
+    return None
 
 
 def _lines(node: Any, path: str) -> dict[str, int]:

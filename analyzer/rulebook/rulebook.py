@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.cases.events import CUT_TRACEBACK
 from analyzer.content import content_folder
@@ -45,6 +45,15 @@ class CompiledRule:
     patches: tuple[CompiledPatch, ...]
 
 
+class JudgedKinds(NamedTuple):
+    """Kinds of messages that report a failure."""
+
+    reporting: frozenset[str] = frozenset()
+    """All that root or cascade rules judge."""
+    telling: frozenset[str] = frozenset()
+    """Those that tell a cause by themselves: root rules judge them, and no cascade rule does."""
+
+
 @dataclass(frozen=True)
 class Rulebook:
     rules: tuple[CompiledRule, ...]
@@ -57,11 +66,11 @@ class Rulebook:
         )
 
     @property
-    def telling_kinds(self) -> frozenset[str]:
-        """The messages that tell a cause by themselves: root rules of severity error judge them, and no cascade rule does."""
+    def judged_kinds(self) -> JudgedKinds:
+        """The messages that rules of severity error judge."""
         failures = [entry.rule for entry in self.rules if entry.rule.severity == "error"]
-        judged = {role: {kind for rule in failures if rule.role == role for kind in rule.messages} for role in ("root", "cascade")}
-        return frozenset(judged["root"] - judged["cascade"])
+        by_role = {role: {kind for rule in failures if rule.role == role for kind in rule.messages} for role in ("root", "cascade")}
+        return JudgedKinds(frozenset(by_role["root"] | by_role["cascade"]), frozenset(by_role["root"] - by_role["cascade"]))
 
 
 def load_rulebook(grammars: Grammars, extra: list[Path] | None = None) -> Rulebook:
@@ -77,7 +86,8 @@ def load_rulebook(grammars: Grammars, extra: list[Path] | None = None) -> Rulebo
 
 def _compile(rule: Rule, grammars: Grammars) -> CompiledRule:
     if unknown := unknown_kinds(rule, grammars, DERIVED_KINDS):
-        raise RuleError(f"{rule.file}:{rule.line_of('messages')}: no grammar defines {', '.join(unknown)}")
+        place = "messages" if unknown[0] in rule.messages else "evidence"
+        raise RuleError(f"{rule.file}:{rule.line_of(place)}: no grammar defines {', '.join(unknown)}")
     if (rule.for_each == "event") != bool(rule.messages):
         raise RuleError(f"{rule.file}:{rule.line_of('for_each')}: a rule for each event, and only such a rule, lists its `messages`")
     if rule.role == "root" and rule.cause is None:

@@ -7,6 +7,7 @@ from typing import Any
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines import sglang
 from analyzer.engines.interval import rounded_up
+from analyzer.engines.sglang_headroom import draft_weights_in_static_share
 from analyzer.engines.sglang_pool import most_tokens_needed, pool_limits_input, smallest_fraction_for
 from analyzer.engines.tokens import bytes_per_token
 from analyzer.facts.fact import Fact
@@ -22,6 +23,23 @@ def mem_fraction_static(run: Run) -> float | None:
     printed = (value for kind in IN_EFFECT for fact in run.all(kind) if (value := fact.number("mem_fraction_static")) is not None)
     asked = run.args.get("mem_fraction_static")
     return next(printed, float(asked) if isinstance(asked, (int, float)) else None)
+
+
+def run_figures(run: Run) -> dict[str, Any]:
+    """What SGLang runs are judged by as a whole."""
+    asked = run.args.get("mem_fraction_static")
+    start = {rank.name: size for rank in run.ranks if (size := rank.size("free_at_start")) is not None}
+    least = min(start, key=lambda name: start[name].bytes, default=None) if len(start) > 1 else None
+    return {
+        "asked_fraction": float(asked) if isinstance(asked, (int, float)) else None,
+        "context_length": context_length(run),
+        "draft_in_static_share": draft_weights_in_static_share(run.version) if run.engine == "sglang" else None,
+        "least_free_rank": least,
+        "least_free": start[least] if least is not None else None,
+        "mem_fraction_static": mem_fraction_static(run),
+        "most_free": max(start.values(), key=lambda size: size.bytes) if least is not None else None,
+        "pool_tokens": pool_tokens(run),
+    }
 
 
 def asked_per_effect(run: Run) -> float:
@@ -70,7 +88,7 @@ def budget_figures(run: Run, rank: Rank | None) -> dict[str, Any]:
 def printed_minimum(run: Run) -> float | None:
     """The fraction at which the KV pool is empty, as the engine prints it since 0.5.14. A working value lies above it."""
     refusals = run.all("kv_weights_leave_none")
-    printed = [value for fact in refusals for name in ("minimum", "suggested") if (value := fact.number(name)) is not None]
+    printed = [value for fact in refusals if (value := fact.number("minimum") or fact.number("suggested")) is not None]
     return max(printed, default=None)
 
 

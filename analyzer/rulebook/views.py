@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from analyzer.cases.build import is_server_error, reached
@@ -17,7 +17,7 @@ from analyzer.facts.values import is_implausible
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.measured import Measured
-from analyzer.rulebook.sglang_figures import budget_figures, context_length, mem_fraction_static, pool_figures, pool_tokens
+from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
 from analyzer.units import Size
@@ -42,22 +42,22 @@ def run_view(run: Run | None) -> View:
         "run",
         {
             "args": View("run.args", run.args),
-            "context_length": context_length(run),
             "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
             "engine": run.engine,
             "forced": run.choice.path == "forced",
             "head_cut": run.head_cut,
             "kinds": frozenset(fact.kind for fact in run.facts),
-            "mem_fraction_static": mem_fraction_static(run),
+            "kv_cache_usage": max((usage for fact in run.all("stats") if (usage := fact.number("kv_cache_usage")) is not None), default=None),
+
             "path": run.choice.path,
             "phase": run.phase,
-            "pool_tokens": pool_tokens(run),
             "profile": run.choice.profile,
             "served": run.outcome == "served",
             "utilization": utilization,
             "utilization_source": source,
             "version": run.version_text,
             "worst_rank": lambda: worst_rank(run).name if run.ranks else None,
+            **run_figures(run),
         },
     )
 
@@ -117,8 +117,7 @@ def rank_view(run: Run | None, rank: Rank | None) -> View:
     return View("rank", values)
 
 
-def event_view(run: Run, event: Event, telling: frozenset[str] = frozenset()) -> View:
-    """`telling` are the kinds of messages that tell a cause by themselves."""
+def event_view(run: Run, event: Event, kinds: JudgedKinds = JudgedKinds()) -> View:
     values: dict[str, Any] = {
         **event.fact.fields,
         "alive_after": lambda: any(fact.kind in SERVING and not is_server_error(fact) for fact in run.facts if is_later(fact, event)),
@@ -128,13 +127,14 @@ def event_view(run: Run, event: Event, telling: frozenset[str] = frozenset()) ->
         "ended_with": lambda: next((code for code in exit_codes(event.fact) if code), None),
         "free_beyond_request": lambda: free_beyond_request(event.fact),
         "implausible_figure": lambda: has_implausible_figure(event.fact.fields),
-        "other_failures": lambda: tuple(sorted({fact.kind for fact in run.facts if fact.kind in telling} - {event.kind})),
-        "same_line": lambda: frozenset(fact.kind for fact in run.facts if fact is not event.fact and shares_lines(fact, event.fact)),
+        "other_failures": lambda: tuple(sorted({fact.kind for fact in run.facts if fact.kind in kinds.telling} - {event.kind})),
+        "same_line": lambda: same_line,
+        "reported_in_line": lambda: same_line() & kinds.reporting - {"exception"},
         "went_on": lambda: went_on(run, event.fact),
         "followed_by": lambda: frozenset(fact.kind for fact in run.facts if is_later(fact, event)),
         "kind": event.kind,
         "phase": event.phase,
-        "preceded_by": lambda: frozenset(fact.kind for fact in before(run, event)),
+        "preceded_by": lambda: frozenset(fact.kind for fact in run.facts if fact.line.number < event.fact.line.number),
         "rank": event.rank,
         "site": event.site,
         "settings_tried": settings_tried(run, event),
@@ -146,11 +146,6 @@ def event_view(run: Run, event: Event, telling: frozenset[str] = frozenset()) ->
 
 def is_later(fact: Fact, event: Event) -> bool:
     return fact.line.number > event.fact.line.number
-
-
-def before(run: Run, event: Event) -> Sequence[Fact]:
-    """The facts that were read before an event; all of them for a traceback, which is no fact by itself."""
-    return run.facts[: next((index for index, fact in enumerate(run.facts) if fact is event.fact), len(run.facts))]
 
 
 def shares_lines(one: Fact, other: Fact) -> bool:

@@ -81,27 +81,32 @@ def test_a_default_in_effect_where_another_value_was_told(fixtures_dir) -> None:
     found = effective_fraction(0.95, gib("21.73") + gib("166.59"), gib("21.73"), pools, version, automatic)
     assert found.implied == pytest.approx(0.689, abs=5e-4)
     fitting = [explanation for explanation in found.explanations if explanation.fits]
-    assert [explanation.text for explanation in fitting] == [
-        "the engine's own default was in effect; aiter attention with a context above 8192 tokens, unseen in the arguments"
-    ]
+    assert [explanation.text for explanation in fitting] == [f"the engine's own default was in effect; {AITER_UNSEEN}"]
     assert fitting[0].expected == pytest.approx(0.812 * 0.85)
+
+
+MULTIMODAL = "a multimodal model: the runner scales even an explicit value, unseen in the arguments"
+AITER_UNSEEN = "aiter attention with a context above 8192 tokens, unseen in the arguments"
+AITER_SEEN = "aiter attention with a context above 8192 tokens scales what was asked for"
+SPARSE = "DeepSeek sparse attention sets 0.8, whatever is asked"
+NOT_IN_EFFECT = "a reduction for multimodal models is printed, but is not in effect"
 
 
 @pytest.mark.parametrize(
     ("version", "printed", "implied", "fitting"),
     [
-        # Gemma3 27B on a 4090: 0.88 printed, about 0.79 in effect
-        ("0.4.4.post4", 0.88, 0.79, ["a multimodal model: the runner scales even an explicit value, unseen in the arguments"]),
+        ("0.3.4", 0.836, 0.88, [NOT_IN_EFFECT]),
+        ("0.3.5", 0.836, 0.88, []),
+        ("0.4.4.post3", 0.88, 0.836, [MULTIMODAL]),
+        ("0.4.4.post4", 0.88, 0.79, [MULTIMODAL]),  # Gemma3 27B on a 4090: 0.88 printed, about 0.79 in effect
         ("0.4.9", 0.88, 0.79, []),
-        ("0.4.4.post3", 0.88, 0.836, ["a multimodal model: the runner scales even an explicit value, unseen in the arguments"]),
-        ("0.5.4", 0.90, 0.765, ["aiter attention with a context above 8192 tokens, unseen in the arguments"]),
-        ("0.5.5", 0.90, 0.765, ["aiter attention with a context above 8192 tokens scales what was asked for"]),
         ("0.4.6", 0.90, 0.765, []),
-        ("0.3.4", 0.836, 0.88, ["a reduction for multimodal models is printed, but is not in effect"]),
-        ("0.5.3", 0.95, 0.80, ["DeepSeek sparse attention sets 0.8, whatever is asked", "aiter attention with a context above 8192 tokens, unseen in the arguments"]),
-        ("0.5.4", 0.95, 0.80, ["aiter attention with a context above 8192 tokens, unseen in the arguments"]),
+        ("0.5.4", 0.90, 0.765, [AITER_UNSEEN]),
+        ("0.5.5", 0.90, 0.765, [AITER_SEEN]),
+        ("0.5.3", 0.95, 0.80, [AITER_UNSEEN, SPARSE]),
+        ("0.5.4", 0.95, 0.80, [AITER_UNSEEN]),
     ],
-)  # fmt: skip
+)
 def test_reasons_by_release(version: str, printed: float, implied: float, fitting: list[str]) -> None:
     found = explanations(printed, implied, Version(version))
     assert sorted(explanation.text for explanation in found if explanation.fits) == sorted(fitting)

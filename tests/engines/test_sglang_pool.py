@@ -93,8 +93,14 @@ def test_eagle_enlarged_the_pool_up_to_0_5_9(version: str, tokens: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "context", "expected"),
-    [(100_000, 131_072, 2048), (1_000_000, 131_072, 3906), (10_000_000, 131_072, 4096), (1000, 131_072, 500)],
+    ("version", "tokens", "expected"),
+    [
+        ("0.5.10", 100_000, 2048),
+        ("0.5.10", 1_000_000, 3906),
+        ("0.5.10", 10_000_000, 4096),
+        ("0.5.10", 1000, 500),
+        ("0.5.9", 1000, 2048),
+    ],
 )
-def test_running_requests_when_nobody_sets_them(tokens: int, context: int, expected: int) -> None:
-    assert default_running_requests(tokens, context) == expected
+def test_running_requests_when_nobody_sets_them(version: str, tokens: int, expected: int) -> None:
+    assert default_running_requests(tokens, 131_072, Version(version)) == expected

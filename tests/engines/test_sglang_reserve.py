@@ -39,7 +39,7 @@ def test_every_term_says_how_it_was_worked_out() -> None:
 
 
 def test_the_floor_comes_after_the_graphs_and_before_speculation() -> None:
-    small = {"chunked_prefill_size": 2048, "graph_max_batch_size": 8, "speculative_algorithm": "EAGLE"}
+    small: dict[str, Any] = {"chunked_prefill_size": 2048, "graph_max_batch_size": 8, "speculative_algorithm": "EAGLE"}
     found = terms(launch("0.5.3", **small))
     assert list(found) == ["base", "activations", "parallel size", "decode graphs", "floor", "speculative decoding"]
     assert sum(found.values()) == 10 * 1024 + 2048

@@ -8,13 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from analyzer.facts.read import Ending
+from analyzer.facts.read import Ending, read_message
 from analyzer.facts.values import is_implausible
 from analyzer.grammar import Grammars
 from analyzer.units import GIB, KIB, MIB, Size
 from tests.facts.conftest import Read
 
-TYPES = "types: 2.50 GB / 2.50 GB / 23.0 GiB / 1.5 / 64 / 1.5 / 5_200_000_000 / 406,726 / -1.5e-05 / 97.3% / v0.11.0 / 'it\\'s' / with a flag / the rest, of it"
+TYPES = (
+    "types: 2.50 GB / 2.50 GB / 23.0 GiB / 1.5 / 64 / 1.5 / 5_200_000_000 / 406,726 / -1.5e-05 / 97.3% / v0.11.0 / 'it\\'s' "
+    "/ with a flag / the rest, of it"
+)
 
 
 def test_each_type_reads_its_figure(read: Read):
@@ -55,9 +58,9 @@ def test_a_flag_that_is_not_there_is_no_field(read: Read):
         ("16.44GiB", Size(17652315587, 17646946878, 17657684295, "16.44 GiB")),
         ("16 Gib", Size(16 * GIB, 16 * GIB - GIB // 2, 16 * GIB + GIB // 2, "16 Gib")),
         ("12,5 ГиБ", None),
-        ("12.50 ГиБ", Size(int(12.5 * GIB), int(12.5 * GIB) - GIB // 200, int(12.5 * GIB) + GIB // 200, "12.50 ГиБ")),
+        ("12.50 ГиБ", Size(int(12.5 * GIB), int(12.5 * GIB) - GIB // 200, int(12.5 * GIB) + GIB // 200, "12.50 GiB")),
         ("1048576 bytes", Size.exact(MIB, "1048576 bytes")),
-        ("1048576 байт", Size.exact(MIB, "1048576 байт")),
+        ("1048576 байт", Size.exact(MIB, "1048576 bytes")),
         ("1 KiB", Size(KIB, KIB - 512, KIB + 512, "1 KiB")),
         ("-5.40 GB", Size(-5_400_000_000, -5_405_000_000, -5_395_000_000, "-5.40 GB")),
     ],
@@ -102,7 +105,7 @@ DUMPS: list[tuple[str, Any]] = [
     ("{'a', 'b'}", ["a", "b"]),
     ("[1, [2, (3,)], {'k': [4]}]", [1, [2, [3]], {"k": [4]}]),
     ("{1: 'a', None: 2, (1, 2): 3, 'k': {}}", {"1": "a", "None": 2, "[1, 2]": 3, "k": {}}),
-    ('{"level": 3, "splitting_ops": ["vllm::attention"], "use": true, "dir": null}', {"level": 3, "splitting_ops": ["vllm::attention"], "use": True, "dir": None}),
+    ('{"level": 3, "ops": ["vllm::moe"], "use": true, "dir": null}', {"level": 3, "ops": ["vllm::moe"], "use": True, "dir": None}),
     ("KVTransferConfig(kv_connector='Nixl', extra={'a': 1})", {"kv_connector": "Nixl", "extra": {"a": 1}}),
     ("Outer(inner=a.b.Inner(x=1, y=[Deep(z=2)]))", {"inner": {"x": 1, "y": [{"z": 2}]}}),
     ("PosixPath('/models/m')", "PosixPath(/models/m)"),
@@ -186,8 +189,6 @@ def as_read(value: Any) -> Any:
 @example(["\\", "'", '"', "\\'", "'\"\n\x00\u2028"])
 @example({"x": math.pi, 3: ((), {}, [{}])})
 def test_every_literal_is_read_back(grammars: Grammars, value: Any):
-    from analyzer.facts.read import read_message
-
     for kind, dump in (
         ("namespace", f"args: Namespace(it={value!r}, last=1)"),
         ("dictionary", f"non-default args: {{'it': {value!r}, 'last': 1}}"),
