@@ -33,7 +33,7 @@ corpus: setup  ## score the analyzer on the corpus of crash reports
 	$(BIN)/python -m tests.corpus.score
 
 docs: setup  ## write docs/ again from the rules, the grammars and the command line
-	$(BIN)/python tests/generate_docs.py
+	$(BIN)/python docs/generate.py
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache *.report.html

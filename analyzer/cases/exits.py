@@ -11,6 +11,31 @@ SIGKILL = 9
 AS_A_BYTE = {247: 9, 245: 11, 241: 15, 250: 6}
 """Negative codes printed as an unsigned byte (256 - signal): SGLang 0.4.3.post4 - 0.4.9.post6, entrypoints/engine.py."""
 HIGHEST_SIGNAL = 64
+DEATHS = frozenset(
+    {
+        "child_exit",
+        "dp_controller_exception",
+        "engine_core_died",
+        "engine_core_fatal",
+        "engine_core_init_failed",
+        "engine_core_start_failed",
+        "engine_dead_error",
+        "engine_dead_v0",
+        "engine_fatal_signal",
+        "engine_process_failed_v0",
+        "engine_terminate_v0",
+        "executor_failed",
+        "frontend_init_failed",
+        "omni_scheduler_crash",
+        "omni_stage_died",
+        "request_failed_engine_dead",
+        "scheduler_exception",
+        "server_process_died",
+        "sigquit",
+        "worker_died",
+    }
+)
+"""Messages that only an engine prints whose end has come, or that of a process it cannot do without."""
 CODE_FIELDS = ("code", "exit_code", "failed", "failed_frontend")
 
 

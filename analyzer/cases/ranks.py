@@ -19,7 +19,11 @@ def has_workers(facts: Sequence[Fact]) -> bool:
 
 
 def rank_name(fact: Fact, workers: bool) -> str | None:
-    """The rank a fact belongs to; None for facts of the whole run (front end, engine core beside workers)."""
+    """The rank a fact belongs to; None for facts of the whole run (front end, engine core beside workers).
+
+    Beside workers a line without any head may be anybody's (vLLM from 0.31.0 on puts none before a raw traceback); only the device that
+    its text names tells.
+    """
     origin = fact.line.origin
     if FRONT_END.match(origin.process):
         return None
@@ -29,7 +33,10 @@ def rank_name(fact: Fact, workers: bool) -> str | None:
         return None if workers else _single(origin.rank)
     if origin.rank:
         return origin.rank
-    return f"TP{origin.gpu}" if origin.gpu is not None else ONLY_RANK
+    device = fact.fields.get("gpu") if workers and origin.gpu is None else origin.gpu
+    if isinstance(device, int):
+        return f"TP{device}"
+    return f"pid {origin.pid}" if origin.pid is not None else None if workers else ONLY_RANK
 
 
 def _single(rank: str) -> str:

@@ -6,20 +6,23 @@ import json
 import re
 import reprlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from pydantic import BaseModel, ValidationError
 
 from analyzer.analysis import Outcome, Path, SizeRecord
-from analyzer.cases.receipts import ENDINGS, NotARung, Receipt, ReceiptError, is_receipt, parse_receipt, receipt_from_figures
+from analyzer.cases.receipts import ENDINGS, NotARung, Place, Receipt, ReceiptError, is_receipt, parse_receipt, receipt_from_figures
 from analyzer.units import Size
 
 OUTPUT_VERSION = "1"
+MOST_QUOTED = 500
+"""Characters of a line that are quoted; a file of receipts may be a single line."""
 
 _BEGINS_AS_RECORDS = re.compile(r'\s*(?:\[\s*)?\{\s*"')
 _MARK = re.compile(r'"(?:free_bytes_at_selection|receipt|schema_version)"\s*:')
 _NOT_SPACE = re.compile(r"\S")
+_FREE = re.compile(r'"free_bytes_at_selection"\s*:\s*(\d+)')
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ def read_receipts(text: str, source: str) -> Reading | None:
     if not any(known(opening[0][1]) for known in (is_receipt, is_output)):
         return None
     readings = [_reading(value, place) for place, value in (*opening, *records)]
-    return Reading([receipt for part in readings for receipt in part.receipts], [run for part in readings for run in part.left_out])
+    receipts = [receipt for part in readings for receipt in part.receipts]
+    return Reading(_placed(receipts, text, source), [run for part in readings for run in part.left_out])
 
 
 def is_output(data: object) -> TypeGuard[Mapping[str, Any]]:
@@ -127,6 +131,21 @@ def _of_ladder(ladder: _Ladder, source: str) -> list[Receipt]:
         for ending, amounts in ends
         for free in amounts
     ]
+
+
+def _placed(receipts: Sequence[Receipt], text: str, source: str) -> list[Receipt]:
+    """Each receipt with the line that states its free memory; those of an earlier analysis with the first line."""
+    lines = text.split("\n")
+    stated: dict[int, list[int]] = {}
+    for number, line in enumerate(lines, 1):
+        for found in _FREE.finditer(line):
+            stated.setdefault(int(found[1]), []).append(number)
+    placed = []
+    for receipt in receipts:
+        own = stated.get(receipt.free.bytes, [])
+        line = own.pop(0) if own else 1
+        placed.append(replace(receipt, place=Place(source, line, lines[line - 1].strip()[:MOST_QUOTED])))
+    return placed
 
 
 def _size(value: Any, source: str) -> Size | None:

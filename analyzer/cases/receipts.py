@@ -26,6 +26,15 @@ class ReceiptError(ValueError):
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a receipt tells its outcome: a line of an input."""
+
+    input: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Receipt:
     """One probe run. Sizes are exact where the source gives bytes, intervals where it prints decimals; None is not known."""
 
@@ -49,6 +58,7 @@ class Receipt:
     log: str = field(default="", repr=False)
     other: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Keys this program does not know, as they were."""
+    place: Place | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,7 @@ def receipt_from_run(run: Run, outcome: Outcome | None = None) -> Receipt | NotA
     `outcome` is what the rules found, where that is finer than the run's own.
     """
     choice = run.choice
+    told = run.first("selector_clamp") or run.first("selector_choice")
     return receipt_from_figures(
         source=run.id,
         profile=choice.profile,
@@ -107,6 +118,7 @@ def receipt_from_run(run: Run, outcome: Outcome | None = None) -> Receipt | NotA
         ledgers=[{item: entry.size for item, entry in rank.ledger.items()} for rank in run.ranks],
         args=run.args,
         utilization_clamped=choice.utilization_clamped,
+        place=None if told is None else Place(told.line.source, told.line.number, told.line.text),
     )
 
 
@@ -121,6 +133,7 @@ def receipt_from_figures(
     ledgers: Sequence[Mapping[str, Size]],
     args: Mapping[str, Any],
     utilization_clamped: float | None,
+    place: Place | None = None,
 ) -> Receipt | NotARung:
     """A receipt from the figures of a run; of several ranks the one with the most weights counts, since it needs the most.
 
@@ -144,6 +157,7 @@ def receipt_from_figures(
         arena=Size.exact(asked) if isinstance(asked, int) else _largest("kv_pinned", ledgers),
         window=window if isinstance(window, int) else None,
         utilization_clamped=utilization_clamped,
+        place=place,
     )
 
 

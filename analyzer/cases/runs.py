@@ -8,7 +8,16 @@ from analyzer.analysis import Phase
 from analyzer.engines.phases import PHASE_AFTER, order
 from analyzer.facts.fact import Fact
 
-STARTS = ("selector_choice", "selector_forced", "command_line", "args_namespace", "non_default_args", "server_args", "engine_config")
+STARTS = (
+    "selector_choice",
+    "selector_forced",
+    "command_line",
+    "engine_version",
+    "args_namespace",
+    "non_default_args",
+    "server_args",
+    "engine_config",
+)
 """Messages printed once per life and process, before anything is loaded."""
 ENGINES = ("vllm", "sglang")
 CONFIRMED: Phase = "load_weights"
@@ -20,6 +29,7 @@ def split_runs(facts: Sequence[Fact], failing: frozenset[str]) -> list[list[Fact
     runs: list[list[Fact]] = []
     current: list[Fact] = []
     seen: set[tuple[str, str, str]] = set()
+    failed = False
     failed_at = -1
     progress = -1
     engine = ""
@@ -27,18 +37,19 @@ def split_runs(facts: Sequence[Fact], failing: frozenset[str]) -> list[list[Fact
         key = (fact.kind, fact.line.origin.process, fact.line.origin.rank)
         phase = order(PHASE_AFTER.get(fact.kind))
         family = fact.family if fact.family in ENGINES else ""
-        restarted = fact.kind in STARTS and key in seen and (progress >= order(CONFIRMED) or failed_at >= 0)
-        other_engine = bool(family and engine and family != engine and (fact.kind in STARTS or failed_at >= 0))
+        restarted = fact.kind in STARTS and key in seen and (progress >= order(CONFIRMED) or failed)
+        other_engine = bool(family and engine and family != engine and (fact.kind in STARTS or failed))
         backwards = failed_at > phase >= 0 and fact.kind in failing
         if current and (restarted or other_engine or backwards):
             runs.append(current)
-            current, seen, failed_at, progress, engine = [], set(), -1, -1, ""
+            current, seen, failed, failed_at, progress, engine = [], set(), False, -1, -1, ""
         current.append(fact)
         engine = engine or family
         progress = max(progress, phase)
         if fact.kind in STARTS:
             seen.add(key)
         if fact.kind in failing:
+            failed = True
             failed_at = max(failed_at, phase)
     if current:
         runs.append(current)

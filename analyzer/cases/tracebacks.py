@@ -11,7 +11,8 @@ from analyzer.facts.fact import Fact
 FRAME = "traceback_frame"
 MOST_LINES_BETWEEN_FRAMES = 14
 """Source lines, carets and interleaved records may stand between two frames of one traceback."""
-MOST_LINES_TO_MESSAGE = 6
+ENDS = frozenset({"traceback_start", "exception", "during_handling", "direct_cause"})
+"""Messages behind which, in the same stream, another traceback begins."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def tracebacks(facts: Sequence[Fact]) -> list[Traceback]:
         stream = fact.line.origin.stream
         group = current.get(stream)
         if fact.kind != FRAME:
-            if fact.kind in ("exception", "during_handling", "direct_cause") and group is not None:
+            if fact.kind in ENDS and group is not None:
                 del current[stream]
             continue
         if group is None or fact.line.number - group[-1].line.number > MOST_LINES_BETWEEN_FRAMES:

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 from analyzer.facts.fact import Fact
-from analyzer.facts.read import Ending, Reading, read_message
-from analyzer.grammar import Grammars, Message
+from analyzer.facts.messages import Reached, Record, next_lines, read_record
+from analyzer.facts.read import Ending
+from analyzer.facts.shapes import Shape, Shapes, key_of, masked, numbers_of, shape_of
+from analyzer.grammar import Grammars
 from analyzer.inputs.document import Document
 from analyzer.inputs.lines import Line
 from analyzer.inputs.sieve import find_literals
 
-MOST_CONTINUATIONS = 12
-"""A message wrapped over more lines than this is given up."""
-MOST_CHARACTERS = 100_000
-"""Of a line, a message takes at most so many; argument dumps have some ten thousand."""
-MOST_IN_VAIN = 1_000_000
-"""After so many characters read for messages that then were others, the rest of the line is left."""
-MOST_LINES_BETWEEN = 60
-"""How far away, among the lines of other processes, a continuation may stand."""
-Reached = dict[tuple[str, int], int]
-"""(kind or family, line number) -> position in that line up to which an earlier message of that name took it in.
-
-No message of a family begins where another still goes on from the line before: the rest of a wrapped dump is not a dump.
-"""
+LONGEST_SHAPE = 2000
+"""Longer lines are dumps, and do not come again with other numbers."""
 MEMORY_WORDS = ("memory", "Memory", "GiB", "MiB", " GB", "OOM", "out of space", "swap", "памят", "ГиБ")
-
-
-class _Found(NamedTuple):
-    """A message, where in the record it begins, how it reads, and how far it reaches into each further line it takes in."""
-
-    message: Message
-    start: int
-    reading: Reading
-    continued: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -52,7 +33,8 @@ def extract_facts(document: Document, grammars: Grammars) -> Extraction:
     facts: list[Fact] = []
     hits = find_literals(document.text, [*grammars.by_anchor, *MEMORY_WORDS])
     understood: set[int] = set()
-    read: Reached = {}
+    reached: Reached = {}
+    shapes = Shapes()
     suspicious: list[int] = []
     for index, group in groupby(hits, key=lambda hit: hit[0]):
         literals = [literal for _, literal in group]
@@ -60,7 +42,7 @@ def extract_facts(document: Document, grammars: Grammars) -> Extraction:
             suspicious.append(index)
         anchors = [literal for literal in literals if literal in grammars.by_anchor]
         for line in document.records(index) if anchors else ():
-            for fact in _facts_of(document, index, line, anchors, grammars, read):
+            for fact in _facts_of(document, index, line, anchors, grammars, reached, shapes):
                 facts.append(fact)
                 understood.update(range(fact.line.number, fact.last_line + 1))
     unknown = [line for index in suspicious if index + 1 not in understood for line in document.records(index)]
@@ -68,91 +50,37 @@ def extract_facts(document: Document, grammars: Grammars) -> Extraction:
     return Extraction(facts, unknown)
 
 
-def _facts_of(document: Document, index: int, line: Line, anchors: Iterable[str], grammars: Grammars, read: Reached) -> Iterator[Fact]:
-    """The messages in one record, each read once however many of its literals stand in the record and in the lines it continues in."""
-    taken: dict[str, int] = {}
-    found: list[_Found] = []
-    in_vain = 0
-    for start, message in sorted(_candidates(line.text, anchors, grammars), key=lambda candidate: candidate[0]):
-        if in_vain > MOST_IN_VAIN or start < taken.get(message.kind, read.get((message.kind, line.number), 0)):
-            continue
-        if start == 0 < read.get((message.family, line.number), 0):
-            continue
-        reading, continued = _read_with_continuations(document, index, line, start, message)
-        if reading.ending is Ending.OTHER or (reading.ending is Ending.CUT and not (reading.fields or reading.could_end)):
-            in_vain += reading.used
-            continue
-        taken[message.kind] = start + max(reading.used, 1)
-        found.append(_Found(message, start, reading, continued))
-    for one in found:
-        if one.reading.ending is not Ending.CUT or not any(_explains(other, one) for other in found):
-            for name in (one.message.kind, one.message.family):
-                read.update({(name, number): end for number, end in one.continued.items()})
-            last_line = max(one.continued, default=line.number)
-            yield Fact(one.message.kind, line, one.reading.fields, one.reading.ending is Ending.CUT, last_line, one.message.family)
+def _facts_of(
+    document: Document, index: int, line: Line, anchors: Sequence[str], grammars: Grammars, reached: Reached, shapes: Shapes
+) -> Iterator[Fact]:
+    """The facts in one record: by its shape where that is known, else by parsing."""
+    key, numbers = key_of(line.text, anchors), numbers_of(line.text)
+    begins_here = line.number not in reached
+    shape = shapes.find(key) if begins_here else None
+    if shape is not None and shape.fits(numbers, lambda: _next_shape(document, index, line)):
+        yield Fact(shape.kind, line, shape.fields(numbers), last_line=line.number, family=shape.family)
+        return
+    record = read_record(document, index, line, anchors, grammars, reached)
+    for message, _, reading, continued in record.found:
+        last_line = max(continued, default=line.number)
+        yield Fact(message.kind, line, reading.fields, reading.ending is Ending.CUT, last_line, message.family)
+    seen = _shape_of(document, index, line, record) if begins_here and len(line.text) <= LONGEST_SHAPE else None
+    if seen is not None:
+        shapes.learn(key, seen, numbers)
 
 
-def _explains(other: _Found, cut: _Found) -> bool:
-    """Whether a cut message may just as well be (a part of) another message of its grammar, read as far or further."""
-    return (
-        other is not cut
-        and other.message.family == cut.message.family
-        and other.start <= cut.start
-        and other.start + other.reading.used >= cut.start + cut.reading.used
-    )
+def _shape_of(document: Document, index: int, line: Line, record: Record) -> Shape | None:
+    """The shape of a record that is one whole message, if no more than the next line was needed to tell so."""
+    if len(record.found) != 1 or record.lines_ahead > 1:
+        return None
+    message, start, reading, continued = record.found[0]
+    if reading.tree is None or continued:
+        return None
+    followers = {_next_shape(document, index, line)} if record.lines_ahead else None
+    return shape_of(message.kind, message.family, line.text, start, reading.used, reading.tree, followers)
 
 
-def _candidates(text: str, anchors: Iterable[str], grammars: Grammars) -> Iterator[tuple[int, Message]]:
-    """Where each message may begin: at its leading literal, else at the beginning of the text."""
-    found: set[tuple[int, str]] = set()
-    for anchor in anchors:
-        position = text.find(anchor)
-        while position != -1:
-            for message, leads in grammars.by_anchor[anchor]:
-                start = position if leads else 0
-                if (start, message.kind) not in found:
-                    found.add((start, message.kind))
-                    yield start, message
-            position = text.find(anchor, position + 1)
-
-
-def _read_with_continuations(document: Document, index: int, line: Line, start: int, message: Message) -> tuple[Reading, dict[int, int]]:
-    """The longest reading of a message, and how far it reaches into each further line that continues it."""
-    text = line.text[start : start + MOST_CHARACTERS]
-    best = read_message(message.parser, text)
-    continued: dict[int, int] = {}
-    if not best.open:
-        return best, continued
-    for count, later in enumerate(document.following(index, line, MOST_LINES_BETWEEN)):
-        if count >= MOST_CONTINUATIONS or not best.open:
-            break
-        if not later.text.strip():
-            continue
-        attempts = [_joined(message, text, later.text, glue) for glue in _glues(best, later)]
-        if not attempts:
-            break
-        reading, longer = max(attempts, key=lambda attempt: attempt[0].used - len(attempt[1]))
-        if reading.ending is Ending.OTHER or reading.used <= len(text) or _only_longer(best, reading):
-            break
-        best, text = reading, longer
-        continued[later.number] = reading.used - len(longer) + len(later.text)
-    return best, continued
-
-
-def _only_longer(whole: Reading, longer: Reading) -> bool:
-    """Whether a further line gave a message that was already whole nothing but a longer last word."""
-    return whole.ending is Ending.COMPLETE and longer.tokens <= whole.tokens
-
-
-def _glues(reading: Reading, later: Line) -> tuple[str, ...]:
-    """How a wrapped text may be put together again: inside a phrase as the phrase demands it, else at a blank or anywhere.
-
-    A line with a time stamp of its own may go on with a message (some loggers repeat their head on each line), but not inside a word.
-    """
-    glues = reading.glues or ("\n", "")
-    return tuple(glue for glue in glues if glue) if later.origin.time else glues
-
-
-def _joined(message: Message, text: str, more: str, glue: str) -> tuple[Reading, str]:
-    longer = text + glue + more.lstrip()
-    return read_message(message.parser, longer), longer
+def _next_shape(document: Document, index: int, line: Line) -> str:
+    """The shape of the line in which a message would go on. A time stamp of its own makes a difference there (`messages`)."""
+    later = next(next_lines(document, index, line), None)
+    return "" if later is None else f"{'timed' if later.origin.time else 'untimed'} {masked(later.text)}"

@@ -49,6 +49,8 @@ class Reading:
     could_end: bool = False
     """A cut message that would have been whole without its last, unfinished part."""
     tokens: int = 0
+    tree: Tree[Token] | None = None
+    """What a complete message was parsed into."""
 
 
 def read_message(parser: Lark, text: str) -> Reading:
@@ -78,7 +80,7 @@ def _read(parser: Lark, text: str) -> Reading:
     if can_end and not glues:
         may_go_on = any(_is_terminal(name) for name in progress.choices() if name != END)
         tree = progress.feed_eof(last)
-        return Reading(Ending.COMPLETE, fields_of(tree.children), used, open=ran_out and may_go_on, tokens=tokens)
+        return Reading(Ending.COMPLETE, fields_of(tree.children), used, open=ran_out and may_go_on, tokens=tokens, tree=tree)
     if not ran_out or last is None:
         return _without_unknown_tail(parser, text[:complete], used)
     could_end = can_end or _without_unknown_tail(parser, text[:complete], used).ending is Ending.COMPLETE

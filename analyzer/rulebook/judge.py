@@ -9,13 +9,16 @@ from typing import Any, cast
 from jinja2 import Undefined
 
 from analyzer.analysis import Abstention, Advice, Confidence, Evidence
+from analyzer.cases.ladder import Ladder
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import Missing, View
+from analyzer.rulebook.ladder_view import ladder_view
 from analyzer.rulebook.rule import PatchSpec
-from analyzer.rulebook.rulebook import CompiledAdvice, CompiledRule, Expression, JudgedKinds, Rulebook
+from analyzer.rulebook.rulebook import RECEIPT, RECEIPT_ASIDE, CompiledAdvice, CompiledRule, Expression, JudgedKinds, Rulebook
 from analyzer.rulebook.views import case_view, event_view, profile_view, rank_view, run_view, selection_view, used_profile, worst_rank
+from analyzer.settings.errors import Problem
 from analyzer.settings.model import Profile
 from analyzer.units import CannotTell, Size
 
@@ -31,6 +34,17 @@ class Subject:
     rank: Rank | None = None
     event: Event | None = None
     profile: Profile | None = None
+    ladder: Ladder | None = None
+    problem: Problem | None = None
+
+    @property
+    def place(self) -> str | None:
+        """What keeps findings of one rule apart: each is mended in a place of its own."""
+        if self.problem is not None:
+            return str(self.problem)
+        if self.ladder is not None:
+            return self.ladder.profile
+        return self.profile.name if self.profile is not None and "profile" in self.scopes else None
 
 
 @dataclass(frozen=True)
@@ -99,14 +113,19 @@ def _subjects(compiled: CompiledRule, case: Case, kinds: JudgedKinds) -> Iterato
         yield _of_run(case, case.measured_run)
     elif kind == "profile":
         yield from _profiles(case)
+    elif kind == "ladder":
+        shared = _of_run(case, case.measured_run)
+        for ladder in case.ladders:
+            yield replace(shared, scopes={**shared.scopes, "ladder": ladder_view(case, ladder)}, profile=None, ladder=ladder)
+    elif kind == "problem":
+        for problem in case.problems:
+            yield Subject({"problem": View("problem", {"key": problem.key, "message": problem.message})}, problem=problem)
     elif kind == "run":
         yield from (_of_run(case, run) for run in case.runs)
     elif kind == "rank":
         yield from (_of_rank(case, run, rank) for run in case.runs for rank in run.ranks)
     else:
-        yield from (
-            _of_event(case, run, event, kinds) for run in case.runs for event in run.events if event.kind in compiled.rule.messages
-        )
+        yield from (_of_event(case, run, event, kinds) for run in case.runs for event in run.events if event.kind in compiled.rule.messages)
 
 
 def _profiles(case: Case) -> Iterator[Subject]:
@@ -116,7 +135,7 @@ def _profiles(case: Case) -> Iterator[Subject]:
     shared = _of_run(case, case.measured_run)
     for profile in case.settings.profiles.values():
         view = profile_view(case, case.settings, profile, shared.run, shared.rank)
-        yield replace(shared, scopes={**shared.scopes, "profile": view}, profile=profile)
+        yield replace(shared, scopes={**shared.scopes, "profile": view}, profile=profile, ladder=case.ladder_of(profile.name))
 
 
 def _of_run(case: Case, run: Run | None) -> Subject:
@@ -225,9 +244,24 @@ def _evidence(compiled: CompiledRule, subject: Subject) -> tuple[Evidence, ...]:
             facts.append(found)
     lines = {(fact.line.source, fact.line.number): fact.line.text for fact in facts}
     entries = [Evidence(input=source, line=number, text=text) for (source, number), text in lines.items()]
+    entries = list(dict.fromkeys([*entries, *_receipts(compiled, subject)]))
     if subject.profile is not None and compiled.rule.for_each == "profile":
         entries.insert(0, _settings_line(subject.profile))
+    if subject.problem is not None:
+        entries.append(Evidence(input=subject.problem.file, line=subject.problem.line or 1, text=str(subject.problem)))
     return tuple(entries[:MOST_EVIDENCE])
+
+
+def _receipts(compiled: CompiledRule, subject: Subject) -> Iterator[Evidence]:
+    """The runs of the ladder that the rule rests on: those next to the threshold first."""
+    ladder, kinds = subject.ladder, compiled.rule.evidence
+    if ladder is None:
+        return
+    rungs = [*ladder.failed[::-1][:1], *ladder.passed[:1], *ladder.counted] if RECEIPT in kinds else []
+    rungs += [rung for rung in ladder.rungs if not rung.counts] if RECEIPT_ASIDE in kinds else []
+    for rung in rungs:
+        if (place := rung.receipt.place) is not None:
+            yield Evidence(input=place.input, line=place.line, text=place.text)
 
 
 def _settings_line(profile: Profile) -> Evidence:
@@ -240,8 +274,7 @@ def _merged(rulings: Sequence[Ruling]) -> Iterator[Ruling]:
     groups: dict[tuple[object, ...], list[Ruling]] = {}
     for ruling in rulings:
         run = ruling.subject.run.id if ruling.subject.run is not None else None
-        place = ruling.subject.profile.name if ruling.compiled.rule.for_each == "profile" and ruling.subject.profile else None
-        groups.setdefault((ruling.compiled.rule.id, run, place), []).append(ruling)
+        groups.setdefault((ruling.compiled.rule.id, run, ruling.subject.place), []).append(ruling)
     for same in groups.values():
         best = min(same, key=lambda ruling: ("certain", "likely", "possible").index(ruling.confidence))
         lines = {(entry.input, entry.line): entry for ruling in (best, *same) for entry in ruling.evidence}

@@ -74,7 +74,7 @@ class Rule(_Spec):
     """certain, likely, possible, or a template that gives one of them."""
     outcome: Outcome | None = None
     """Set where the rule knows better than the log's end how the run stands (a full pool degrades, it does not kill)."""
-    for_each: Literal["case", "run", "rank", "profile", "event"]
+    for_each: Literal["case", "run", "rank", "profile", "ladder", "event", "problem"]
     messages: list[str] = []
     """For a rule for each event: the messages it judges."""
     when: list[str] = []

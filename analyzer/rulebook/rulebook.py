@@ -15,7 +15,9 @@ from analyzer.rulebook.rule import AdviceSpec, PatchSpec, Rule, RuleError, load_
 from analyzer.rulebook.vocabulary import unknown_kinds, vocabulary_for
 
 Expression = Callable[[Mapping[str, Any]], Any]
-DERIVED_KINDS = frozenset({CUT_TRACEBACK})
+RECEIPT, RECEIPT_ASIDE = "receipt", "receipt_aside"
+"""Kinds of evidence that are no messages of a log: the receipts of the runs that count, and of those that do not."""
+DERIVED_KINDS = frozenset({CUT_TRACEBACK, RECEIPT, RECEIPT_ASIDE})
 CONFIDENCES = ("certain", "likely", "possible")
 
 
@@ -57,6 +59,11 @@ class JudgedKinds(NamedTuple):
 @dataclass(frozen=True)
 class Rulebook:
     rules: tuple[CompiledRule, ...]
+
+    @property
+    def of_settings(self) -> Rulebook:
+        """The rules that judge settings, for which changed settings are judged again."""
+        return Rulebook(tuple(entry for entry in self.rules if entry.rule.for_each in ("case", "profile", "ladder")))
 
     @property
     def failing_kinds(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.cases.build import is_server_error, reached
-from analyzer.cases.exits import ending_signal, exit_codes
+from analyzer.cases.exits import DEATHS, ending_signal, exit_codes
 from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines import vllm
@@ -16,7 +16,10 @@ from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
+from analyzer.rulebook.ladder_view import overhead_figures
 from analyzer.rulebook.measured import Measured
+from analyzer.rulebook.profile_figures import arena_figures, ladder_figures, settings_figures
+from analyzer.rulebook.rulebook import JudgedKinds
 from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
@@ -43,12 +46,14 @@ def run_view(run: Run | None) -> View:
         {
             "args": View("run.args", run.args),
             "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
+            "died": any(fact.kind in DEATHS for fact in run.facts),
             "engine": run.engine,
             "forced": run.choice.path == "forced",
             "head_cut": run.head_cut,
             "kinds": frozenset(fact.kind for fact in run.facts),
-            "kv_cache_usage": max((usage for fact in run.all("stats") if (usage := fact.number("kv_cache_usage")) is not None), default=None),
-
+            "kv_cache_usage": max(
+                (usage for fact in run.all("stats") if (usage := fact.number("kv_cache_usage")) is not None), default=None
+            ),
             "path": run.choice.path,
             "phase": run.phase,
             "profile": run.choice.profile,
@@ -86,7 +91,6 @@ def utilization_in_effect(run: Run) -> tuple[float | None, str | None]:
     return (default, f"the engine's default (vLLM {run.version_text})") if default is not None and not run.head_cut else (None, None)
 
 
-
 def worst_rank(run: Run) -> Rank:
     """The rank with the least free memory, where several print theirs; else the first with a failure, else the first."""
     with_failure = [rank for rank in run.ranks if "free_at_failure" in rank.ledger]
@@ -117,7 +121,7 @@ def rank_view(run: Run | None, rank: Rank | None) -> View:
     return View("rank", values)
 
 
-def event_view(run: Run, event: Event, kinds: JudgedKinds = JudgedKinds()) -> View:
+def event_view(run: Run, event: Event, kinds: JudgedKinds) -> View:
     values: dict[str, Any] = {
         **event.fact.fields,
         "alive_after": lambda: any(fact.kind in SERVING and not is_server_error(fact) for fact in run.facts if is_later(fact, event)),
@@ -128,8 +132,8 @@ def event_view(run: Run, event: Event, kinds: JudgedKinds = JudgedKinds()) -> Vi
         "free_beyond_request": lambda: free_beyond_request(event.fact),
         "implausible_figure": lambda: has_implausible_figure(event.fact.fields),
         "other_failures": lambda: tuple(sorted({fact.kind for fact in run.facts if fact.kind in kinds.telling} - {event.kind})),
-        "same_line": lambda: same_line,
-        "reported_in_line": lambda: same_line() & kinds.reporting - {"exception"},
+        "reported_in_line": lambda: tuple(sorted(same_line(run, event) & kinds.reporting)),
+        "same_line": lambda: same_line(run, event),
         "went_on": lambda: went_on(run, event.fact),
         "followed_by": lambda: frozenset(fact.kind for fact in run.facts if is_later(fact, event)),
         "kind": event.kind,
@@ -146,6 +150,11 @@ def event_view(run: Run, event: Event, kinds: JudgedKinds = JudgedKinds()) -> Vi
 
 def is_later(fact: Fact, event: Event) -> bool:
     return fact.line.number > event.fact.line.number
+
+
+def same_line(run: Run, event: Event) -> frozenset[str]:
+    """The kinds of the other facts that stand in an event's lines."""
+    return frozenset(fact.kind for fact in run.facts if fact is not event.fact and shares_lines(fact, event.fact))
 
 
 def shares_lines(one: Fact, other: Fact) -> bool:
@@ -211,7 +220,16 @@ def replayed(case: Case, run: Run | None) -> str | None:
 
 
 def case_view(case: Case, run: Run | None) -> View:
-    return View("case", {"has_settings": case.settings is not None, "runs": len(case.runs), "stale_profile": stale_profile(case, run)})
+    return View(
+        "case",
+        {
+            "has_settings": case.settings is not None,
+            "measured": bool(case.runs or case.ladders),
+            "runs": len(case.runs),
+            "stale_profile": stale_profile(case, run),
+            **overhead_figures(case),
+        },
+    )
 
 
 def stale_profile(case: Case, run: Run | None) -> str | None:
@@ -247,11 +265,11 @@ def used_profile(case: Case, run: Run | None) -> Profile | None:
 def profile_view(case: Case, settings: Settings, profile: Profile, run: Run | None, rank: Rank | None) -> View:
     measured = Measured(run, rank) if run is not None and rank is not None else None
     used = used_profile(case, run) is profile
-    total = (run.choice.total if run is not None else None) or (rank.size("total") if rank is not None else None)
+    total = case.device or (rank.size("total") if rank is not None else None)
     utilization = profile.utilization
     arena = profile.size("kv_cache_memory_bytes")
     requires = profile.size("requires_free_bytes")
-    weights = rank.size("weights") if rank is not None else None
+    weights = (rank.size("weights") if rank is not None else None) or case.weights
     both = weights + arena if weights is not None and arena is not None else None
     siblings = Counter(other.utilization for other in settings.profiles.values() if other.utilization is not None and other is not profile)
     overhead = measured.selector_overhead_at_least if measured is not None else None
@@ -273,7 +291,11 @@ def profile_view(case: Case, settings: Settings, profile: Profile, run: Run | No
         "same_settings_as_log": agrees(profile, run) if run is not None else None,
         "saturation": total * (utilization / settings.selection.safety_factor) if total is not None and utilization is not None else None,
         "siblings_utilization": siblings.most_common(1)[0][0] if siblings else None,
-        "used": used,
         "utilization": utilization,
+        "used": used,
+        "loaded_at_least": both or arena,
+        **settings_figures(case, settings, profile),
+        **arena_figures(case, profile, run, rank, measured.arena if measured is not None else None),
+        **ladder_figures(case, settings, profile),
     }
     return View("profile", values)

@@ -11,6 +11,7 @@ from analyzer.units import size_of
 Form: TypeAlias = Literal["profiles", "vllm-arguments", "sglang-arguments"]
 
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B|B)")
+_EXPONENT = re.compile(r"\d{1,9}(?:\.\d{1,9})?[eE]\d{1,2}")
 _SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]+)")
 
 # vLLM 0.10.2 and later: lower case is decimal and takes a fraction, upper case is binary and takes none (human_readable_int, arg_utils.py).
@@ -44,6 +45,8 @@ def read_whole_number(text: str, form: Form, argument: str) -> int:
 def _amount(text: str, argument: str) -> int:
     if argument not in BYTE_ARGUMENTS:
         raise ValueError(f"expected a whole number, found the text {text!r}")
+    if _EXPONENT.fullmatch(text):
+        raise ValueError(f"expected a whole number of bytes; YAML reads {text} as text, write {int(Fraction(text))}")
     found = _AMOUNT.fullmatch(text)
     if found is None:
         raise ValueError(

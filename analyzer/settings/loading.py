@@ -23,8 +23,23 @@ def load_settings(paths: Sequence[Path]) -> Settings:
     return parse_settings({str(path): _read(path) for path in paths})
 
 
+def examine_settings(paths: Sequence[Path]) -> Settings:
+    """As `load_settings`, but values that cannot be meant are left out and told in `problems`.
+
+    Raises SettingsError only for files that cannot be read, or are no settings at all.
+    """
+    return _parse({str(path): _read(path) for path in paths})
+
+
 def parse_settings(texts: Mapping[str, str]) -> Settings:
     """As `load_settings`, from the texts of the files by their names."""
+    settings = _parse(texts)
+    if settings.problems:
+        raise SettingsError(settings.problems)
+    return settings
+
+
+def _parse(texts: Mapping[str, str]) -> Settings:
     files = [recognise(read_document(name, text)) for name, text in texts.items()]
     problems: list[Problem] = []
     profiles: dict[str, Profile] = {}
@@ -42,17 +57,21 @@ def parse_settings(texts: Mapping[str, str]) -> Settings:
         if stated is not None and rule.file is not None:
             problems.append(Problem(file.document.name, stated.line, "selection", f"also in {rule.file}:{rule.line}: expected it once"))
         rule = stated or rule
-    if problems:
-        names = list(texts)
-        raise SettingsError(sorted(problems, key=lambda problem: (names.index(problem.file), problem.line or 0)))
+    names = list(texts)
+    problems.sort(key=lambda problem: (names.index(problem.file), problem.line or 0))
     forms = {file.form for file in files}
     form = forms.pop() if len(forms) == 1 else "profiles"
-    return Settings({file.document.name: file.document for file in files}, profiles, rule, form)
+    return Settings({file.document.name: file.document for file in files}, profiles, rule, form, tuple(problems))
 
 
 def replaced(settings: Settings, texts: Mapping[str, str]) -> Settings:
-    """The settings as they would be if these files had these texts. Raises SettingsError as `parse_settings` does."""
-    return parse_settings({name: document.text for name, document in settings.documents.items()} | dict(texts))
+    """The settings as they would be if these files had these texts. Raises SettingsError as `parse_settings` does, for new problems."""
+    changed = _parse({name: document.text for name, document in settings.documents.items()} | dict(texts))
+    known = {(problem.file, problem.key, problem.message) for problem in settings.problems}
+    new = [problem for problem in changed.problems if (problem.file, problem.key, problem.message) not in known]
+    if new:
+        raise SettingsError(new)
+    return changed
 
 
 def _read(path: Path) -> str:

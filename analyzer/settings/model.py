@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from analyzer.settings.amounts import BYTE_ARGUMENTS, Form
 from analyzer.settings.arguments import UTILIZATION_ARGUMENTS
+from analyzer.settings.errors import Problem
 from analyzer.settings.yaml_nodes import Document, EffectiveEntry, MappingNode, Path, ScalarNode, resolve
 from analyzer.units import Size
 
@@ -102,12 +103,16 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything the given files say. `form` is that of the files; "profiles" when they differ."""
+    """Everything the given files say. `form` is that of the files; "profiles" when they differ.
+
+    `problems` are the values that cannot be meant; the arguments of the profiles are without them.
+    """
 
     documents: Mapping[str, Document]
     profiles: Mapping[str, Profile]
     selection: SelectionRule
     form: Form
+    problems: tuple[Problem, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:

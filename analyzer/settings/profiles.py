@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from analyzer.settings.amounts import Form
 from analyzer.settings.arguments import ARGUMENT_MODELS, SGLANG_ONLY, UTILIZATION_ARGUMENTS, VLLM_ONLY, expectation, snake_case
@@ -47,10 +47,16 @@ def judge_arguments(values: Mapping[str, Any], form: Form) -> tuple[dict[str, An
     wrong: dict[str, str] = {}
     for model in ARGUMENT_MODELS:
         try:
-            typed |= model.model_validate(dict(values), context=form).model_dump(exclude_unset=True)
+            typed |= _typed(model, values, form)
         except ValidationError as error:
-            wrong |= expectation(error)
+            refused = expectation(error)
+            wrong |= refused
+            typed |= _typed(model, {key: value for key, value in values.items() if key not in refused}, form)
     return typed, wrong
+
+
+def _typed(model: type[BaseModel], values: Mapping[str, Any], form: Form) -> dict[str, Any]:
+    return model.model_validate(dict(values), context=form).model_dump(exclude_unset=True)
 
 
 def _section(file: Recognised) -> MappingNode:
@@ -65,8 +71,9 @@ def _section(file: Recognised) -> MappingNode:
 def _profile(name: str, file: Recognised, path: Path, node: MappingNode, start: int) -> Profile:
     entries = {snake_case(key): found for key, found in effective_entries(node).items()}
     values = {key: plain(found.entry.value) for key, found in entries.items()}
-    typed, _ = judge_arguments(values, file.form)
-    return Profile(name, file.form, typed.get("engine") or _engine(values), values | typed, entries, file.document, path, node, start)
+    typed, wrong = judge_arguments(values, file.form)
+    arguments = {key: value for key, value in (values | typed).items() if key not in wrong}
+    return Profile(name, file.form, typed.get("engine") or _engine(values), arguments, entries, file.document, path, node, start)
 
 
 def _engine(values: Mapping[str, Any]) -> Engine | None:
@@ -85,9 +92,12 @@ def _problems(profile: Profile) -> Iterator[Problem]:
     spelled: dict[str, str] = {}
     for entry in profile.node.entries:
         earlier = spelled.setdefault(snake_case(entry.key.text), entry.key.text)
+        key, line = _dotted((*profile.path, entry.key.text)), profile.document.line(entry.key.span.start)
         if earlier != entry.key.text:
-            key = _dotted((*profile.path, entry.key.text))
-            yield Problem(profile.file, profile.document.line(entry.key.span.start), key, f"given twice: also spelt {earlier}")
+            yield Problem(profile.file, line, key, f"given twice: also spelt {earlier}")
+        if profile.form == "sglang-arguments" and "_" in entry.key.text:
+            dashed = entry.key.text.replace("_", "-")
+            yield Problem(profile.file, line, key, f"SGLang puts -- before the key and knows no flag with underscores: expected {dashed}")
     shares = [key for key in UTILIZATION_ARGUMENTS if profile.value(key) is not None]
     if len(shares) > 1:
         message = f"{shares[0]} is given too, and both state a share of device memory: expected one of them"

@@ -1,0 +1,87 @@
+"""Write the pages of docs/ that are made from the sources of the program: rules, vocabulary, facts, causes.
+
+usage: python docs/generate.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from analyzer.causes import CAUSES
+from analyzer.content import content_folder
+from analyzer.grammar import load_grammars
+from analyzer.rulebook.rule import Rule, load_rules
+from analyzer.rulebook.vocabulary import SCOPES
+
+DOCS = Path(__file__).resolve().parent
+MADE = "<!-- made by docs/generate.py from the sources of the program; edit those -->"
+
+
+def pages() -> dict[str, str]:
+    """The text of each generated page, by its path below docs/."""
+    rules = load_rules([content_folder("rules")])
+    return {
+        "causes.md": _page("Causes", "One vocabulary for both engines. The verdict names the root cause; what followed from it is a cascade.", _causes(rules)),
+        "facts.md": _page("Facts", "What the grammars read: the kinds of messages, and the fields each may have.", _facts()),
+        "rules.md": _page("Rules", "`analyze --explain RULE` prints the page of a rule; the files are in `rules/`.", _rules(rules)),
+        "vocabulary.md": _page("Names for rules", "What the expressions of a rule may use. Any other name is an error when the rulebook is loaded.", _vocabulary()),
+    }
+
+
+def _page(title: str, lead: str, lines: Iterator[str]) -> str:
+    return "\n".join([MADE, f"# {title}", "", lead, "", *lines, ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _causes(rules: list[Rule]) -> Iterator[str]:
+    yield "| cause | meaning | rules |"
+    yield "|---|---|---|"
+    for cause, meaning in CAUSES.items():
+        told = ", ".join(f"[{rule.id}](../rules/{rule.id}.md)" for rule in rules if rule.cause == cause)
+        yield f"| `{cause}` | {meaning} | {told} |"
+
+
+def _facts() -> Iterator[str]:
+    messages = load_grammars().messages
+    for family in sorted({message.family for message in messages.values()}):
+        yield f"## {family}"
+        yield ""
+        yield "| kind | fields |"
+        yield "|---|---|"
+        for message in messages.values():
+            if message.family == family:
+                yield f"| `{message.kind}` | {', '.join(f'`{name}`' for name in sorted(message.fields))} |"
+        yield ""
+
+
+def _rules(rules: list[Rule]) -> Iterator[str]:
+    yield "| rule | severity | role | cause | what it says |"
+    yield "|---|---|---|---|---|"
+    for rule in rules:
+        title = re.sub(r"\{\{\s*[\w.]+\.name\s*\}\}", "a profile", rule.title)
+        yield f"| [{rule.id}](../rules/{rule.id}.md) | {rule.severity} | {rule.role} | {f'`{rule.cause}`' if rule.cause else ''} | {_cell(title)} |"
+
+
+def _vocabulary() -> Iterator[str]:
+    for scope, names in SCOPES.items():
+        yield f"## {scope}"
+        yield ""
+        yield "| name | meaning |"
+        yield "|---|---|"
+        for name, meaning in names.items():
+            yield f"| `{scope}.{name}` | {_cell(meaning)} |"
+        yield ""
+
+
+def main() -> None:
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
