@@ -135,7 +135,26 @@ class LadderRecord(Record):
     passes_at: list[int] = []
     threshold: dict[str, int] | None = None
     overhead: dict[str, int] | None = None
+    recommended: int | None = None
+    """requires_free_bytes that the runs recommend."""
+    next_probe: int | None = None
+    """Raw free memory at which one more run would tell most."""
     notes: list[str] = []
+
+
+class WhatIf(Record):
+    """The answer to a question about changed settings or another amount of free memory; amounts are bytes, `free` is raw."""
+
+    changes: list[str] = []
+    free: int
+    total: int
+    profile: str | None = None
+    budget: int | None = None
+    utilization: float | None = None
+    expected: Literal["starts", "fails", "cannot tell", "nothing fits"]
+    spare_at_least: int | None = None
+    spare_at_most: int | None = None
+    reasons: list[str] = []
 
 
 class FactRecord(Record):
@@ -181,6 +200,7 @@ class Analysis(Record):
     file_diffs: list[str] = Field(default=[], exclude=True)
     """One diff for each settings file, with all its patches together."""
     abstentions: list[Abstention] = Field(default=[], exclude=True)
+    what_if: WhatIf | None = Field(default=None, exclude=True)
     not_logged: list[str] = Field(default=[], exclude=True)
     understood: bool = Field(default=True, exclude=True)
     """False when no engine start, failure or serving was recognised in any input (exit code 3)."""

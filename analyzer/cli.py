@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from decimal import Decimal
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,16 +13,19 @@ import typer
 from rich.console import Console
 
 from analyzer.analysis import Analysis
+from analyzer.cases.receipts import ReceiptError
 from analyzer.content import content_folder
 from analyzer.grammar import GrammarFileError, load_grammars
 from analyzer.inputs.reader import STANDARD_INPUT, InputError
 from analyzer.outputs import json_schema, print_summary, render
-from analyzer.pipeline import TOOL, Result, run_pipeline, tool
+from analyzer.pipeline import TOOL, Device, Result, run_pipeline, tool
 from analyzer.requirements import RequirementError, holds
 from analyzer.rulebook.rule import Rule, RuleError, load_rules
 from analyzer.rulebook.rulebook import load_rulebook
+from analyzer.rulebook.what_if import Question, QuestionError
 from analyzer.settings.errors import SettingsError
 from analyzer.settings.writing import write_edits
+from analyzer.units import parse_size
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -92,6 +97,15 @@ def analyze(
     ] = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print the patches as a unified diff and nothing else.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Write the patches into the settings files.")] = False,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PROFILE.ARGUMENT=VALUE", help="Ask what this setting would do; null removes one. Repeatable."),
+    ] = None,
+    free: Annotated[str | None, typer.Option(metavar="SIZE", help="Ask what happens with this much raw free memory.")] = None,
+    total: Annotated[str | None, typer.Option(metavar="SIZE", help="Total memory of the device, where nothing given tells it.")] = None,
+    most_free: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="The most free memory while probing, with the ballast let go.")
+    ] = None,
     rules: Annotated[list[Path] | None, typer.Option(help="A folder of further rules. Repeatable.")] = None,
     explain: Annotated[str | None, typer.Option(metavar="RULE", help="Print the documentation of a rule.")] = None,
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List all rules.")] = False,
@@ -114,12 +128,14 @@ def analyze(
             return
         if not logs and not config:
             raise typer.BadParameter("give a log, or a --config to check without one (see --help)")
-        result = run_pipeline(logs or [], config or [], profile=profile, rules=rules or [])
+        device = Device(_bytes("--total", total), _bytes("--most-free", most_free))
+        question = Question(tuple(changes or ()), _bytes("--free", free)) if changes or free else None
+        result = run_pipeline(logs or [], config or [], profile=profile, rules=rules or [], device=device, question=question)
         _write(result, logs or [], config or [], formats or [], output, diff=diff)
         if apply:
             _apply(result, quiet=output == STANDARD_INPUT or diff)
         raise typer.Exit(_exit_code(result, fail_on, require or []))
-    except (InputError, SettingsError, RuleError, RequirementError, GrammarFileError) as error:
+    except (InputError, ReceiptError, SettingsError, RuleError, RequirementError, QuestionError, GrammarFileError) as error:
         typer.echo(f"{TOOL}: {error}", err=True)
         raise typer.Exit(Exit.UNUSABLE) from error
 
@@ -127,6 +143,16 @@ def analyze(
 def main() -> None:
     """Entry point of both console scripts."""
     app()
+
+
+def _bytes(option: str, written: str | None) -> int | None:
+    """An amount as it is typed: 25229197312, 25_229_197_312, 25.2e9, "23.5 GiB"."""
+    if written is None:
+        return None
+    try:
+        return int(Decimal(written)) if re.fullmatch(r"[\d_]+(\.\d+)?([eE]\d{1,2})?", written) else parse_size(written).bytes
+    except (ArithmeticError, ValueError) as error:
+        raise typer.BadParameter(f"expected an amount such as 25229197312, 25.2e9 or 23.5GiB, found {written!r}", param_hint=option) from error
 
 
 def _exit_code(result: Result, fail_on: FailOn, require: list[str]) -> Exit:

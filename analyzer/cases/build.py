@@ -31,6 +31,8 @@ RENAMED = {"max_seq_len": "max_model_len"}
 """Keys of the engine's own configuration dump -> the argument they come from."""
 VLLM_PROCESS = re.compile(r"(APIServer|ApiServer|DPCoordinator|EngineCore|VllmWorker|RayWorkerVllm)")
 """Names of processes that only vLLM prints."""
+SGLANG_PROCESS = re.compile(r"SGLang")
+"""Names of processes in which Ray runs SGLang; torch_memory_saver is SGLang's way of releasing memory, too."""
 VERSIONS = ("engine_config", "engine_version", "api_server_version", "api_server_logo")
 
 
@@ -79,6 +81,8 @@ def engine_of(facts: Sequence[Fact]) -> Engine | None:
             votes[str(fact.fields["engine"])] += 2
         elif VLLM_PROCESS.match(fact.line.origin.process) or fact.kind.startswith("selector_"):
             votes["vllm"] += 1
+        elif SGLANG_PROCESS.match(fact.line.origin.process) or fact.kind.startswith("memory_saver_"):
+            votes["sglang"] += 1
     best = max(votes, key=lambda engine: votes[engine])
     return cast(Engine, best) if votes[best] else None
 

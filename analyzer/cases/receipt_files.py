@@ -143,8 +143,8 @@ def _placed(receipts: Sequence[Receipt], text: str, source: str) -> list[Receipt
     placed = []
     for receipt in receipts:
         own = stated.get(receipt.free.bytes, [])
-        line = own.pop(0) if own else 1
-        placed.append(replace(receipt, place=Place(source, line, lines[line - 1].strip()[:MOST_QUOTED])))
+        at = own.pop(0) if own else 1
+        placed.append(replace(receipt, place=Place(source, at, lines[at - 1].strip()[:MOST_QUOTED])))
     return placed
 
 

@@ -10,9 +10,6 @@ from analyzer.units import MIB, Size
 DEFAULT_UTILIZATION = (("0.2.7", 0.9), ("0.20.0", 0.92))
 """vllm/config/cache.py, CacheConfig.gpu_memory_utilization."""
 
-GRAPHS_IN_BUDGET = (("0.2.7", False), ("0.20.0", True))
-"""Whether the estimated CUDA graph memory is taken off the KV budget by default (VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS)."""
-
 PINNED_ARENA_SINCE = "0.10.2"
 """First release with kv_cache_memory_bytes."""
 
@@ -23,11 +20,6 @@ SUGGESTION_RESERVE = 150 * MIB
 def default_utilization(version: Version | None) -> float | None:
     """gpu_memory_utilization when nobody sets it."""
     return value_since(DEFAULT_UTILIZATION, version)
-
-
-def graphs_in_budget(version: Version | None) -> bool | None:
-    """Whether the KV budget already leaves room for CUDA graphs."""
-    return value_since(GRAPHS_IN_BUDGET, version)
 
 
 def requested_memory(total: Size, utilization: float) -> Size:

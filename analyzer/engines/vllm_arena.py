@@ -1,6 +1,7 @@
 """vLLM's pinned KV arena (kv_cache_memory_bytes, 0.10.2 -): what it switches off, and how large it may be.
 
 Source: vllm/v1/worker/gpu_worker.py, determine_available_memory, checked at 0.10.2 and 0.33.0. The value is per card, in bytes.
+From 0.26.0 a plan kept on disk can pin it without an argument (VLLM_ENABLE_STARTUP_PLAN; "Applying persisted startup plan").
 """
 
 from __future__ import annotations
@@ -30,9 +31,6 @@ STILL_DONE = (
 
 DECODE_RESERVE_SINCE = "0.25.0"
 """First release that takes a front end's multimodal decoding reserve off the pinned size too."""
-
-STARTUP_PLAN_SINCE = "0.26.0"
-"""First release that can pin the arena by itself, from a plan kept on disk (VLLM_ENABLE_STARTUP_PLAN)."""
 
 
 def arena_in_effect(pinned: Size, version: Version, decode_reserve: Size | None = None) -> Size:

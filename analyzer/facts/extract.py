@@ -9,7 +9,7 @@ from itertools import groupby
 from analyzer.facts.fact import Fact
 from analyzer.facts.messages import Reached, Record, next_lines, read_record
 from analyzer.facts.read import Ending
-from analyzer.facts.shapes import Shape, Shapes, key_of, masked, numbers_of, shape_of
+from analyzer.facts.shapes import Shape, Shapes, key_of, masked, shape_of
 from analyzer.grammar import Grammars
 from analyzer.inputs.document import Document
 from analyzer.inputs.lines import Line
@@ -54,30 +54,28 @@ def _facts_of(
     document: Document, index: int, line: Line, anchors: Sequence[str], grammars: Grammars, reached: Reached, shapes: Shapes
 ) -> Iterator[Fact]:
     """The facts in one record: by its shape where that is known, else by parsing."""
-    key, numbers = key_of(line.text, anchors), numbers_of(line.text)
+    key = key_of(line.text, anchors)
     begins_here = line.number not in reached
     shape = shapes.find(key) if begins_here else None
-    if shape is not None and shape.fits(numbers, lambda: _next_shape(document, index, line)):
-        yield Fact(shape.kind, line, shape.fields(numbers), last_line=line.number, family=shape.family)
-        return
+    if shape is not None and shape.ends_before(lambda: _next_shape(document, index, line)):
+        fields = shape.fields(line.text)
+        if fields is not None:
+            yield Fact(shape.kind, line, fields, last_line=line.number, family=shape.family)
+            return
     record = read_record(document, index, line, anchors, grammars, reached)
     for message, _, reading, continued in record.found:
         last_line = max(continued, default=line.number)
         yield Fact(message.kind, line, reading.fields, reading.ending is Ending.CUT, last_line, message.family)
     seen = _shape_of(document, index, line, record) if begins_here and len(line.text) <= LONGEST_SHAPE else None
     if seen is not None:
-        shapes.learn(key, seen, numbers)
+        shapes.learn(key, line.text, seen)
 
 
 def _shape_of(document: Document, index: int, line: Line, record: Record) -> Shape | None:
     """The shape of a record that is one whole message, if no more than the next line was needed to tell so."""
-    if len(record.found) != 1 or record.lines_ahead > 1:
+    if len(record.found) != 1 or record.lines_ahead > 1 or record.found[0].continued:
         return None
-    message, start, reading, continued = record.found[0]
-    if reading.tree is None or continued:
-        return None
-    followers = {_next_shape(document, index, line)} if record.lines_ahead else None
-    return shape_of(message.kind, message.family, line.text, start, reading.used, reading.tree, followers)
+    return shape_of(line.text, record.found[0], {_next_shape(document, index, line)} if record.lines_ahead else None)
 
 
 def _next_shape(document: Document, index: int, line: Line) -> str:

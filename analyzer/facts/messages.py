@@ -52,10 +52,12 @@ def read_record(document: Document, index: int, line: Line, anchors: Iterable[st
     in_vain = lines_ahead = 0
     before = reached.get(line.number, {})
     for start, message in sorted(_candidates(line.text, anchors, grammars), key=lambda candidate: candidate[0]):
-        if in_vain > MOST_IN_VAIN or start < taken.get(message.kind, before.get(message.kind, 0)) or start == 0 < before.get(message.family, 0):
+        if in_vain > MOST_IN_VAIN or start < taken.get(message.kind, before.get(message.kind, 0)):
             continue
-        reading, continued, looked_at = _read_with_continuations(document, index, line, start, message)
-        lines_ahead = max(lines_ahead, looked_at)
+        if start == 0 < before.get(message.family, 0):
+            continue
+        reading, continued = _read_with_continuations(document, index, line, start, message)
+        lines_ahead = max(lines_ahead, len(continued) + reading.open)
         if reading.ending is Ending.OTHER or (reading.ending is Ending.CUT and not (reading.fields or reading.could_end)):
             in_vain += reading.used
             continue
@@ -98,15 +100,14 @@ def next_lines(document: Document, index: int, line: Line) -> Iterator[Line]:
     return (later for later in following if later.text.strip())
 
 
-def _read_with_continuations(document: Document, index: int, line: Line, start: int, message: Message) -> tuple[Reading, dict[int, int], int]:
-    """The longest reading of a message, how far it reaches into each further line that continues it, and how many were looked at."""
+def _read_with_continuations(document: Document, index: int, line: Line, start: int, message: Message) -> tuple[Reading, dict[int, int]]:
+    """The longest reading of a message, and how far it reaches into each further line that continues it."""
     text = line.text[start : start + MOST_CHARACTERS]
     best = read_message(message.parser, text)
     continued: dict[int, int] = {}
     if not best.open:
-        return best, continued, 0
-    looked_at = 1
-    for looked_at, later in enumerate(next_lines(document, index, line), 1):
+        return best, continued
+    for later in next_lines(document, index, line):
         attempts = [_joined(message, text, later.text, glue) for glue in _glues(best, later)]
         if not attempts:
             break
@@ -117,12 +118,12 @@ def _read_with_continuations(document: Document, index: int, line: Line, start: 
         continued[later.number] = reading.used - len(longer) + len(later.text)
         if not best.open:
             break
-    return best, continued, looked_at
+    return best, continued
 
 
 def _only_longer(whole: Reading, longer: Reading) -> bool:
     """Whether a further line gave a message that was already whole nothing but a longer last word."""
-    return whole.ending is Ending.COMPLETE and longer.tokens <= whole.tokens
+    return whole.ending is Ending.COMPLETE and len(longer.tokens) <= len(whole.tokens)
 
 
 def _glues(reading: Reading, later: Line) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ class Reading:
     """The text ran out inside a phrase of the message: it goes on behind a blank, or without one in the middle of a word."""
     could_end: bool = False
     """A cut message that would have been whole without its last, unfinished part."""
-    tokens: int = 0
+    tokens: tuple[tuple[int, Token], ...] = ()
+    """The tokens, each with the state in which the parser met it."""
     tree: Tree[Token] | None = None
     """What a complete message was parsed into."""
 
@@ -63,13 +64,16 @@ def read_message(parser: Lark, text: str) -> Reading:
 
 def _read(parser: Lark, text: str) -> Reading:
     progress = parser.parse_interactive(text)
-    used = complete = tokens = 0
+    used = complete = 0
+    tokens: list[tuple[int, Token]] = []
     last: Token | None = None
     try:
         for token in progress.lexer_thread.lex(progress.parser_state):
             complete = used if END in progress.choices() else complete
+            state = progress.parser_state.position
             progress.feed_token(token)
-            last, used, tokens = token, token.end_pos or used, tokens + 1
+            last, used = token, token.end_pos or used
+            tokens.append((state, token))
         rest = ""
     except UnexpectedInput:
         rest = text[used:].strip()
@@ -80,7 +84,7 @@ def _read(parser: Lark, text: str) -> Reading:
     if can_end and not glues:
         may_go_on = any(_is_terminal(name) for name in progress.choices() if name != END)
         tree = progress.feed_eof(last)
-        return Reading(Ending.COMPLETE, fields_of(tree.children), used, open=ran_out and may_go_on, tokens=tokens, tree=tree)
+        return Reading(Ending.COMPLETE, fields_of(tree.children), used, open=ran_out and may_go_on, tokens=tuple(tokens), tree=tree)
     if not ran_out or last is None:
         return _without_unknown_tail(parser, text[:complete], used)
     could_end = can_end or _without_unknown_tail(parser, text[:complete], used).ending is Ending.COMPLETE
@@ -88,7 +92,7 @@ def _read(parser: Lark, text: str) -> Reading:
     last_is_whole = last.type.endswith(UNIT) or text[used:].startswith(" ")
     if glues or (last_is_whole and (rest or parts)):
         parts = _finished(parser, _closed(progress, begun))
-    return Reading(Ending.CUT, fields_of(parts), used, open=True, glues=glues, could_end=could_end, tokens=tokens)
+    return Reading(Ending.CUT, fields_of(parts), used, open=True, glues=glues, could_end=could_end, tokens=tuple(tokens))
 
 
 def _is_terminal(name: str) -> bool:

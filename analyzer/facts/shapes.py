@@ -1,74 +1,93 @@
-"""Lines of one shape, which differ in their numbers only: parsed twice, and read by their numbers from then on.
+"""Lines of one shape, which differ in their numbers only: the first two are parsed, the others read by their numbers.
 
-Servers print the same statistics by the hundred thousand. Two texts have one shape when they are equal but for digits that no grammar
-can take for anything else than the digits of a number. Whatever else a reading depends on is part of the shape or is asked for
-before it is used: the literals found in the text, and the next line where the message could go on there.
+Servers print the same statistics by the hundred thousand. Of two lines that are equal but for some digits, the parser sees the same
+tokens as long as each token with such digits is cut out of both alike, which costs one regular expression for each to find out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from lark import Token, Tree
+from lark.lexer import BasicLexer
 
+from analyzer.facts.messages import Found
 from analyzer.facts.values import fields_of
 
 MOST_SHAPES = 2000
 """Of so many shapes, and of so many further lines behind one, the memory is kept; then it begins anew."""
-_NUMBER = re.compile(r"(?<![\w\u00a0\u2009\u202f])(?<!\d,)\d{1,40}(?![\w\u00a0\u2009\u202f]|,(?:\d|\Z))")
-"""Digits that may differ within a shape. Beside a letter or in groups of thousands they stay as they are: grammars tell 1e5, v1 and 1,024 apart
-by their digits. So do they in numbers of more digits than a figure may have (common.lark)."""
+_DIGITS = re.compile(r"(?<![\w\u00a0\u2009\u202f])(?<!\d,)\d{1,40}(?![\w\u00a0\u2009\u202f]|,(?:\d|\Z))")
+"""The digits that may differ within a shape. Beside a letter, in groups of thousands, and in numbers longer than a figure may be
+(common.lark) they stay: grammars tell 1e5, v1 and 1,024 apart by their digits."""
 
 Key = tuple[str, tuple[str, ...]]
+Place = tuple[int, int]
+"""Where some digits begin and end in a line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """A token of the tree that holds numbers: where it hangs, and its text as pieces between the numbers of the line."""
+class Numbered:
+    """A token with digits that may differ."""
 
-    siblings: list[Any]
-    index: int
     type: str
-    pieces: tuple[str | int, ...]
-    """Literal text, or the place of a number among the numbers of the line."""
+    first: int
+    last: int
+    """Places of its first and last digits among those of the line."""
+    before: int
+    behind: int
+    """Characters of the token before and behind those."""
+    lexer: BasicLexer
+    """Cuts out the tokens that are possible in the state in which the parser met it."""
+    siblings: list[Any] | None
+    """The children of the tree node it hangs in, there at `index`. Tokens that are nobody's children carry no value."""
+    index: int
+
+    def cut_out(self, body: str, places: Sequence[Place]) -> str | None:
+        """This token's text in another line of the shape; None where the parser would cut it out otherwise, or take it for another."""
+        found = _scanner(self.lexer).match(body, places[self.first][0] - self.before)
+        if found is None or found.lastgroup != self.type or found.end() != places[self.last][1] + self.behind:
+            return None
+        return found[0]
 
 
 @dataclass(slots=True)
 class Shape:
-    """What lines of one shape say: one message, and nothing that goes on in another line."""
+    """What lines of one shape say: one whole message, and nothing that goes on in another line."""
 
     kind: str
     family: str
+    head: str
+    """The text before the message."""
+    tail: str
+    """The text behind it."""
     tree: Tree[Token]
-    slots: list[Slot]
-    fixed: dict[int, str]
-    """Numbers that belong to the wording."""
+    numbered: list[Numbered]
     followers: set[str] | None
-    """Shapes of the next line with which the message was seen to end in its own line; None when it cannot go on anyway."""
+    """Shapes of the next line with which the message was seen to end in its own; None when it cannot go on anyway."""
     confirmed: bool = False
     """Whether a second line was parsed with the result that this shape gives."""
 
-    def fields(self, numbers: list[str]) -> dict[str, Any]:
-        """The fields of the message in a line with these numbers."""
-        for slot in self.slots:
-            text = "".join([piece if isinstance(piece, str) else numbers[piece] for piece in slot.pieces])
-            slot.siblings[slot.index] = Token(slot.type, text)
+    def fields(self, text: str) -> dict[str, Any] | None:
+        """The fields of the message in another line of this shape; None where only the parser can tell."""
+        if not (text.startswith(self.head) and text.endswith(self.tail)):
+            return None
+        body = text[len(self.head) :]
+        places = _places(body)
+        for one in self.numbered:
+            value = one.cut_out(body, places)
+            if value is None:
+                return None
+            if one.siblings is not None:
+                one.siblings[one.index] = Token(one.type, value)
         return fields_of(self.tree.children)
 
-    def is_like(self, other: Shape) -> bool:
-        """Whether another line of this shape was read as this one was, as far as the next line matters."""
-        return self.kind == other.kind and (self.followers is None) is (other.followers is None)
-
-    def fits(self, numbers: list[str], follower: Callable[[], str]) -> bool:
-        """Whether a line with these numbers, in front of that line, is read like the others."""
-        return (
-            self.confirmed
-            and all(numbers[place] == digits for place, digits in self.fixed.items())
-            and (self.followers is None or follower() in self.followers)
-        )
+    def ends_before(self, follower: Callable[[], str]) -> bool:
+        """Whether the message is known to end in its own line when that line follows."""
+        return self.followers is None or follower() in self.followers
 
 
 @dataclass(frozen=True)
@@ -79,19 +98,22 @@ class Shapes:
     """None: lines of this shape are not read alike."""
 
     def find(self, key: Key) -> Shape | None:
-        return self.known.get(key)
+        """The shape of that name, once two lines have shown it."""
+        shape = self.known.get(key)
+        return shape if shape is not None and shape.confirmed else None
 
-    def learn(self, key: Key, seen: Shape, numbers: list[str]) -> None:
-        """Take in what a line with these numbers gave: the first line of a shape makes it, a second one confirms or refutes it."""
+    def learn(self, key: Key, text: str, seen: Shape) -> None:
+        """Take in what a line gave when it was parsed: the first line of a shape makes it, a second one confirms or refutes it."""
         if key not in self.known:
             if len(self.known) >= MOST_SHAPES:
                 self.known.clear()
             self.known[key] = seen
             return
         shape = self.known[key]
-        if shape is None or shape.fixed != seen.fixed:
+        fields = shape.fields(text) if shape is not None else None
+        if shape is None or fields is None:
             return
-        if not shape.is_like(seen) or shape.fields(numbers) != seen.fields(numbers):
+        if (shape.kind, shape.followers is None, fields) != (seen.kind, seen.followers is None, fields_of(seen.tree.children)):
             self.known[key] = None
             return
         shape.confirmed = True
@@ -100,43 +122,43 @@ class Shapes:
 
 
 def masked(text: str) -> str:
-    """The shape of a text."""
-    return _NUMBER.sub("0", text)
-
-
-def numbers_of(text: str) -> list[str]:
-    """The digits by which lines of one shape differ."""
-    return _NUMBER.findall(text)
+    """A text without the digits by which lines of one shape differ."""
+    return _DIGITS.sub("0", text)
 
 
 def key_of(text: str, literals: Iterable[str]) -> Key:
-    """The name of a line's shape. Literals that are looked for may have digits, so they are part of it."""
+    """The name of a line's shape. The literals found in it decide what it is read as."""
     return masked(text), tuple(literals)
 
 
-def shape_of(kind: str, family: str, text: str, start: int, used: int, tree: Tree[Token], followers: set[str] | None) -> Shape:
-    """The shape of a line with one message, which was read from `start` over `used` characters into a tree."""
-    places = [(found.start(), found.end()) for found in _NUMBER.finditer(text)]
-    slots = [slot for node in tree.iter_subtrees() for slot in _slots(node, text, start, places)]
-    varying = {piece for slot in slots for piece in slot.pieces if isinstance(piece, int)}
-    fixed = {
-        place: text[begin:end]
-        for place, (begin, end) in enumerate(places)
-        if place not in varying and end > start and begin < start + used
-    }
-    return Shape(kind, family, tree, slots, fixed, followers)
+def shape_of(text: str, found: Found, followers: set[str] | None) -> Shape | None:
+    """The shape of a line with one whole message; None when the digits in it do not fall into tokens."""
+    message, start, reading, _ = found
+    if reading.tree is None:
+        return None
+    body, lexers = text[start:], message.parser.parser.lexer.lexers
+    places = _places(body)
+    numbered = []
+    parents = {id(child): (node.children, index) for node in reading.tree.iter_subtrees() for index, child in enumerate(node.children)}
+    for state, token in reading.tokens:
+        begin, end = token.start_pos or 0, token.end_pos or 0
+        touched = [number for number, place in enumerate(places) if place[0] < end and place[1] > begin]
+        if not touched:
+            continue
+        first, last = touched[0], touched[-1]
+        before, behind = places[first][0] - begin, end - places[last][1]
+        if before < 0 or behind < 0 or token.type in lexers[state].callback:  # a callback makes another token of it, by its text
+            return None
+        siblings, index = parents.get(id(token), (None, 0))
+        numbered.append(Numbered(token.type, first, last, before, behind, lexers[state], siblings, index))
+    return Shape(message.kind, message.family, text[:start], text[start + reading.used :], reading.tree, numbered, followers)
 
 
-def _slots(node: Tree[Token], text: str, start: int, places: list[tuple[int, int]]) -> Iterable[Slot]:
-    for index, token in enumerate(node.children):
-        if not isinstance(token, Token) or token.start_pos is None or token.end_pos is None:
-            continue
-        position, last = start + token.start_pos, start + token.end_pos
-        inside = [(place, begin, end) for place, (begin, end) in enumerate(places) if position <= begin and end <= last]
-        if not inside:
-            continue
-        pieces: list[str | int] = []
-        for place, begin, end in inside:
-            pieces += [text[position:begin], place]
-            position = end
-        yield Slot(node.children, index, token.type, tuple(piece for piece in (*pieces, text[position:last]) if piece != ""))
+def _places(text: str) -> list[Place]:
+    return [found.span() for found in _DIGITS.finditer(text)]
+
+
+@lru_cache(maxsize=1000)
+def _scanner(lexer: BasicLexer) -> re.Pattern[str]:
+    """The terminals possible in one state of a parser, in the order in which lark tries them."""
+    return re.compile("|".join(f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})" for terminal in lexer.scanner.terminals))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from lark import Token, Tree
@@ -55,7 +56,13 @@ def _flat(nodes: Iterable[Node]) -> Iterable[Tree[Token]]:
 
 
 def _name(node: Tree[Token]) -> str:
-    return str(node.data).rpartition("__")[2]
+    return _own_name(node.data)
+
+
+@cache
+def _own_name(rule: str) -> str:
+    """A rule's name without that of the grammar it was imported from, one text for all facts."""
+    return rule.rpartition("__")[2]
 
 
 def value_of(node: Tree[Token]) -> Any:

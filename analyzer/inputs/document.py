@@ -13,6 +13,7 @@ from analyzer.inputs.peel import Patterns, peel, split_glued, usable_prefixes, w
 
 SAMPLE_LINES = 2000
 """So many lines decide which ambiguous prefixes an input has."""
+KEPT_LINES = 1000
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Document:
     name: str
     data: bytes = field(repr=False)
     prefixes: Patterns = field(repr=False, default_factory=dict)
+    _peeled: dict[int, list[Line]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """The lines peeled last. A line is asked for again when messages before it may go on in it."""
 
     @cached_property
     def text(self) -> str:
@@ -48,9 +51,12 @@ class Document:
 
     def records(self, index: int) -> list[Line]:
         """The records of one physical line (index from 0), peeled."""
-        return [
-            peel(part, self.usable, source=self.name, number=index + 1) for part in split_glued(self.physical_lines[index], self.prefixes)
-        ]
+        if index not in self._peeled:
+            if len(self._peeled) >= KEPT_LINES:
+                self._peeled.clear()
+            parts = split_glued(self.physical_lines[index], self.prefixes)
+            self._peeled[index] = [peel(part, self.usable, source=self.name, number=index + 1) for part in parts]
+        return self._peeled[index]
 
     def following(self, index: int, first: Line, limit: int) -> Iterator[Line]:
         """Lines after this one that the same process wrote, at most `limit` physical lines away."""

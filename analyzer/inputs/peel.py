@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from analyzer.inputs.lines import Line, Origin
 
@@ -64,8 +65,11 @@ def _prefix_at(text: str, position: int, prefixes: Patterns) -> tuple[str, re.Ma
     """The first prefix, by name, that stands at a position or behind blanks there."""
     while text[position : position + 1] == " ":
         position += 1
-    matches = ((name, pattern.match(text, position)) for name, pattern in prefixes.items())
-    return next(((name, found) for name, found in matches if found is not None and found.end() > position), None)
+    for name, pattern in prefixes.items():
+        found = pattern.match(text, position)
+        if found is not None and found.end() > position:
+            return name, found
+    return None
 
 
 def peel(text: str, usable: Patterns, *, source: str, number: int) -> Line:
@@ -79,9 +83,15 @@ def peel(text: str, usable: Patterns, *, source: str, number: int) -> Line:
             break
         name, found = prefix
         told.update({key: value for key, value in found.groupdict().items() if value})
-        names.append(name.partition("_")[2].lower())
+        names.append(_wrapper(name))
         position = found.end()
     return Line(source, number, text[position:].rstrip(), _origin(told), text, tuple(names))
+
+
+@cache
+def _wrapper(prefix: str) -> str:
+    """What a prefix is called in a Line, one text for all lines."""
+    return prefix.partition("_")[2].lower()
 
 
 def _origin(told: Mapping[str, str]) -> Origin:

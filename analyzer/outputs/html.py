@@ -111,4 +111,5 @@ _FILTERS: dict[str, Any] = {
     "patch_change": wording.patch_change,
     "sentence": wording.sentence,
     "verdict_headline": wording.verdict_headline,
+    "what_if_title": wording.what_if_title,
 }

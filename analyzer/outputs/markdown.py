@@ -21,6 +21,7 @@ from analyzer.outputs.wording import (
     ordered_ledger,
     sentence,
     verdict_headline,
+    what_if_title,
 )
 
 # Whatever could open markup in running text. An underscore inside a word cannot, and names are full of them.
@@ -31,6 +32,7 @@ def to_markdown(analysis: RedactedAnalysis) -> str:
     """Verdict, advice, ledgers, findings, evidence, diff, and what could not be judged."""
     sections = [
         *_verdict(analysis),
+        *_what_if(analysis),
         *_advice(analysis),
         *(_ledger(run, rank) for run in analysis.runs for rank in run.ranks if rank.ledger),
         *_findings(analysis.findings),
@@ -63,6 +65,11 @@ def _verdict(analysis: RedactedAnalysis) -> list[str]:
     verdict = analysis.verdict
     head = f"## {sentence(OUTCOMES[verdict.outcome])}: {_text(verdict_headline(verdict))}"
     return [head, f"{_text(verdict.summary)}", f"Cause `{verdict.cause}`, {CONFIDENCES[verdict.confidence]}."]
+
+
+def _what_if(analysis: RedactedAnalysis) -> list[str]:
+    asked = analysis.what_if
+    return [] if asked is None else [f"### {_text(what_if_title(asked))}", "\n".join(f"- {_text(reason)}" for reason in asked.reasons)]
 
 
 def _advice(analysis: RedactedAnalysis) -> list[str]:

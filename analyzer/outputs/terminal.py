@@ -30,6 +30,7 @@ from analyzer.outputs.wording import (
     patch_change,
     sentence,
     verdict_headline,
+    what_if_title,
 )
 
 WIDTH = 80
@@ -57,6 +58,8 @@ def print_redacted(analysis: RedactedAnalysis, console: Console) -> None:
 
 def _blocks(analysis: RedactedAnalysis) -> Iterator[RenderableType]:
     yield from _verdict(analysis.verdict, analysis.runs)
+    if analysis.what_if is not None:
+        yield from _section(what_if_title(analysis.what_if), map(_text, analysis.what_if.reasons))
     yield from _section("What to do", map(_advice, analysis.verdict.advice))
     ranks = [(run, rank) for run in analysis.runs for rank in run.ranks if rank.ledger]
     for run, rank in ranks[:_LISTED]:

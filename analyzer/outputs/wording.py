@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analyzer.analysis import Advice, LadderRecord, Patch, SizeRecord, Verdict
+from analyzer.analysis import Advice, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
 from analyzer.causes import CAUSES
 from analyzer.units import GIB, KIB, MIB, TIB, format_bytes, group_digits
 
@@ -166,3 +166,9 @@ def ladder_summary(record: LadderRecord) -> str:
     if record.overhead:
         summary += f"; overhead {' to '.join(map(group_digits, record.overhead.values()))} bytes"
     return summary
+
+
+def what_if_title(asked: WhatIf) -> str:
+    """ "What if long_393k.kv_cache_memory_bytes=4600000000, with 25 200 000 000 of 34 190 917 632 bytes free"."""
+    changes = f"{', '.join(asked.changes)}, with " if asked.changes else ""
+    return f"What if {changes}{group_digits(asked.free)} of {group_digits(asked.total)} bytes free"

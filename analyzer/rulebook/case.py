@@ -10,7 +10,7 @@ from analyzer.cases.ladder import Ladder
 from analyzer.cases.ladder_overhead import Constancy, constancy
 from analyzer.cases.ladder_thresholds import Recommendation, recommend
 from analyzer.cases.model import Run
-from analyzer.cases.receipts import Receipt
+from analyzer.cases.receipts import NotARung, Receipt
 from analyzer.settings.errors import Problem
 from analyzer.settings.model import Settings
 from analyzer.units import Size
@@ -23,6 +23,8 @@ class Case:
     runs: Sequence[Run]
     settings: Settings | None = None
     ladders: Sequence[Ladder] = ()
+    left_out: Sequence[NotARung] = ()
+    """Runs that stand on no ladder, and why."""
     problems: Sequence[Problem] = ()
     """Values of the settings that cannot be meant; the settings are without them."""
     most_free: int | None = None
@@ -57,6 +59,11 @@ class Case:
         """The most raw free memory there can be while probing: as given, else as a receipt tells it; None when nothing does."""
         told = [receipt.free_without_ballast.high for receipt in self.receipts if receipt.free_without_ballast is not None]
         return self.most_free if self.most_free is not None else max(told, default=None)
+
+    @property
+    def compares_runs(self) -> bool:
+        """Whether there is a ladder to speak of: runs from receipts, or two runs of one profile."""
+        return any(len(ladder.rungs) > 1 for ladder in self.ladders) or len(self.receipts) > len(self.runs)
 
     @property
     def weights(self) -> Size | None:

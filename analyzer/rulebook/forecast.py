@@ -1,8 +1,8 @@
-"""What would happen at an amount of free memory: which profile the selector takes, and whether the runs measured so far say that it starts."""
+"""What to expect at an amount of free memory: which profile the selector takes, and whether measured runs say that it starts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -92,7 +92,9 @@ def need_of(case: Case, profile: Profile) -> Need:
         shift = Size.exact(arena) - then if then is not None else Size.exact(0)
         low, high = ladder.threshold.low, ladder.threshold.high
         low = max((bound for bound in (low, *_lacked(case, profile)) if bound is not None), default=None)
-        moved = "" if shift.bytes == 0 else f", with the arena {format_bytes(abs(shift.bytes))} {'larger' if shift.bytes > 0 else 'smaller'}"
+        moved = (
+            "" if shift.bytes == 0 else f", with the arena {format_bytes(abs(shift.bytes))} {'larger' if shift.bytes > 0 else 'smaller'}"
+        )
         return Need(
             None if low is None else low + shift.low, None if high is None else high + shift.high, f"measured runs of {profile.name}{moved}"
         )
@@ -172,7 +174,7 @@ def rung_forecasts(case: Case, settings: Settings) -> list[Forecast]:
     return found
 
 
-def refuted(forecasts: list[Forecast]) -> list[Forecast]:
+def refuted(forecasts: Sequence[Forecast]) -> list[Forecast]:
     """Those amounts of free memory at which the selector hands out a profile that fails there."""
     return [found for found in forecasts if found.expected == "fails"]
 

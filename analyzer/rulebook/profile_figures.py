@@ -10,12 +10,11 @@ from analyzer.rulebook.case import Case
 from analyzer.rulebook.forecast import unpinned_run
 from analyzer.settings.amounts import BYTE_ARGUMENTS
 from analyzer.settings.model import Profile, Settings
-from analyzer.settings.selection import ceiling, least_free, raw_free_needed
+from analyzer.settings.selection import least_free, raw_free_needed
 from analyzer.settings.selection_map import selection_map
 from analyzer.settings.separation import (
     FitCondition,
     MeasuredRuns,
-    Repairs,
     compare_repairs,
     following_utilization,
     replay,
@@ -47,6 +46,7 @@ def settings_figures(case: Case, settings: Settings, profile: Profile) -> dict[s
             for key in sorted(BYTE_ARGUMENTS)
             if (value := profile.value(key)) is not None and 0 < value < SMALLEST_PLAUSIBLE
         ],
+        "unusable": [key for key in profile.entries if key not in profile.arguments],
         "suffixed": [
             f"{key}: {written} is {profile.value(key)}"
             for key in profile.entries
@@ -101,24 +101,22 @@ def arena_figures(case: Case, profile: Profile, run: Run | None, rank: Rank | No
 
 def ladder_figures(case: Case, settings: Settings, profile: Profile) -> dict[str, Any]:
     """The profile held against the runs that were measured of it. All amounts of free memory are raw."""
-    ladder, device = case.ladder_of(profile.name), case.device
-    if ladder is None or not ladder.counted or ladder.contradictions or device is None:
+    ladder, device, requires = case.ladder_of(profile.name), case.device, profile.requires_free_bytes
+    if ladder is None or ladder.contradictions or device is None or requires is None:
         return {"measured": False}
-    factor, utilization, requires = settings.selection.safety_factor, profile.utilization, profile.requires_free_bytes
+    factor = settings.selection.safety_factor
     measured = MeasuredRuns(device.bytes, ladder.fails_at, ladder.passes_at)
-    found: dict[str, Any] = {"measured": bool(measured.passes_at and measured.fails_at)}
-    if requires is None:
-        return found
-    present = replay(measured, FitCondition(utilization, requires), factor)
-    separates = separation(measured, utilization, factor)
-    found |= {
-        "selected_failures": list(present.selected_failures),
+    separates = separation(measured, profile.utilization, factor)
+    return {
+        "measured": separates is not None,
+        "selected_failures": list(replay(measured, FitCondition(profile.utilization, requires), factor).selected_failures),
         "separable": None if separates is None else separates.exists,
         "highest_failure": max(measured.fails_at, default=None),
         "lowest_pass": min(measured.passes_at, default=None),
-        "recommendation": recommendation.reason if (recommendation := case.recommendations.get(profile.name)) else None,
+        "recommendation": case.recommendations[profile.name].reason,
+        **_repair(case, profile, measured, factor),
+        **(_band(case, requires, measured, factor) if len(ladder.rungs) > 1 else {}),
     }
-    return found | _repair(case, profile, measured, factor) | _band(case, profile, measured, factor)
 
 
 def _repair(case: Case, profile: Profile, measured: MeasuredRuns, factor: float) -> dict[str, Any]:
@@ -136,9 +134,8 @@ def _repair(case: Case, profile: Profile, measured: MeasuredRuns, factor: float)
     if threshold is None:
         return {}
     before = FitCondition(profile.utilization, profile.requires_free_bytes or 0)
-    repairs: Repairs = compare_repairs(measured, before, FitCondition(utilization, threshold), factor)
+    repairs = compare_repairs(measured, before, FitCondition(utilization, threshold), factor)
     units = in_both_units(threshold, min(measured.passes_at), measured.total, utilization, factor)
-    ends = separation(measured, profile.utilization, factor)
     return {
         "proposed_threshold": threshold,
         "proposed_utilization": utilization,
@@ -148,20 +145,17 @@ def _repair(case: Case, profile: Profile, measured: MeasuredRuns, factor: float)
         "both_needed": repairs.both_needed,
         "utilization_alone": str(repairs.utilization_alone),
         "threshold_alone": str(repairs.threshold_alone),
-        "budget_at_failure": None if ends is None else ends.low,
-        "budget_at_pass": None if ends is None else ends.high,
+        "budget_at_failure": present.low,
+        "budget_at_pass": present.high,
         "repaired_budget_at_failure": after.low,
         "repaired_budget_at_pass": after.high,
-        "ceiling_bytes": ceiling(measured.total, profile.utilization),
     }
 
 
-def _band(case: Case, profile: Profile, measured: MeasuredRuns, factor: float) -> dict[str, Any]:
+def _band(case: Case, requires: int, measured: MeasuredRuns, factor: float) -> dict[str, Any]:
     """The lower edge of what the selector offers, where nobody has tried the profile."""
     most_free = case.instrument_reach
-    band = untested_band(
-        profile.requires_free_bytes or 0, factor, most_free or measured.total, fails_at=measured.fails_at, passes_at=measured.passes_at
-    )
+    band = untested_band(requires, factor, most_free or measured.total, measured.fails_at, measured.passes_at)
     if band is None:
         return {}
     return {

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.analysis import Advice, Outcome, Phase, Role, Verdict
+from analyzer.cases.ladder import Ladder
 from analyzer.cases.model import Run
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Ruling
+from analyzer.units import group_digits
 
 SEVERITIES = ("error", "warning", "note")
 CONFIDENCES = ("certain", "likely", "possible")
@@ -53,6 +55,13 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
         confidence="possible",
         summary="No message of vLLM, SGLang or an allocator was recognised in this input.",
     )
+
+
+def run_verdict(run: Run, rulings: Sequence[Ruling]) -> Verdict | None:
+    """The verdict on one run by itself; None when no rule says that it failed, and the run's own outcome stands."""
+    own = [ruling for ruling in rulings if ruling.subject.run is run]
+    failed = any(ruling.compiled.rule.role in ("root", "cascade") for ruling in own)
+    return reach_verdict(Case((run,)), own) if failed else None
 
 
 def root_of(rulings: Sequence[Ruling]) -> Ruling | None:
@@ -133,3 +142,26 @@ def lint_verdict(rulings: Sequence[Ruling]) -> Verdict:
         else "Settings checked without a log: nothing found."
     )
     return Verdict(outcome="unknown", cause="none", phase=None, confidence="certain", summary=summary)
+
+
+def ladder_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
+    """The verdict on receipts without a log: where each profile starts to work. Receipts do not tell why a run failed."""
+    counted, runs = sum(len(ladder.counted) for ladder in case.ladders), sum(len(ladder.rungs) for ladder in case.ladders)
+    advice = [entry for ruling in rulings if ruling.compiled.rule.role == "contributing" for entry in ruling.advice]
+    found = "; ".join(map(_bracket, case.ladders))
+    summary = f"{runs} measured runs of {len(case.ladders)} profile(s), {counted} of which count: {found}."
+    return Verdict(outcome="unknown", cause="unknown", phase=None, confidence="certain", summary=summary, advice=advice)
+
+
+def _bracket(ladder: Ladder) -> str:
+    bracket = ladder.threshold
+    if ladder.contradictions:
+        return f"those of {ladder.profile} contradict each other"
+    if bracket is None:
+        return f"none of {ladder.profile} counts"
+    parts = []
+    if bracket.low is not None:
+        parts.append(f"fails up to {group_digits(bracket.low)}")
+    if bracket.high is not None:
+        parts.append(f"starts from {group_digits(bracket.high)}")
+    return f"{ladder.profile} {' and '.join(parts)} raw free bytes"

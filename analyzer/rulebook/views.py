@@ -224,6 +224,7 @@ def case_view(case: Case, run: Run | None) -> View:
         "case",
         {
             "has_settings": case.settings is not None,
+            "left_out": [f"{run.source}: {run.reason}" for run in case.left_out] if case.compares_runs else [],
             "measured": bool(case.runs or case.ladders),
             "runs": len(case.runs),
             "stale_profile": stale_profile(case, run),

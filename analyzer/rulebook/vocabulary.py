@@ -87,7 +87,6 @@ PROFILE: dict[str, str] = {
     "budget_at_failure": "the selector's budget with the most free memory at which a run failed",
     "budget_at_pass": "the selector's budget with the least free memory at which a run passed",
     "bytes_per_token": "KV cache bytes of one token, by the log's run",
-    "ceiling_bytes": "total x utilization in bytes",
     "device": "total memory of the device, as the selector counts it",
     "footprint": "what a process that only holds ballast takes itself",
     "highest_budget": "the largest budget that any free memory of this device gives",
@@ -121,6 +120,7 @@ PROFILE: dict[str, str] = {
     "untested_low": "lower end of that band",
     "untested_reachable": "whether a ballast process can set free memory within that band",
     "untested_width": "width of that band",
+    "unusable": "keys whose value cannot be meant",
     "utilization_alone": "what the selector does with the new utilization alone",
     "arena_and_weights": "measured weights + the KV arena of this profile",
     "ceiling": "total x utilization: no threshold above it can ever be met",
@@ -168,6 +168,7 @@ PROBLEM: dict[str, str] = {
 }
 CASE: dict[str, str] = {
     "has_settings": "whether a settings file was given",
+    "left_out": "runs that stand on no ladder, and why",
     "measured": "whether any log or receipt was given",
     "overhead_common": "the least overhead beyond weights and arena with which each profile that shares it passed",
     "overhead_is": "constant, not constant, or cannot tell: whether several profiles need the same beyond weights and arena",

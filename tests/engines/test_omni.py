@@ -65,6 +65,7 @@ def test_a_pinned_pool_only_has_to_be_free() -> None:
         ("thinker_mem_fraction_static", "0.1.3", "--thinker-mem-fraction-static"),
         ("thinker_mem_fraction_static", "0.1.4", "--thinker.engine.mem_fraction_static"),
         ("mem_fraction_static", "0.1.9", "--mem-fraction-static"),
+        ("thinker_mem_fraction_static", "0.1.0", None),
         ("kv_cache_bytes", "0.1.4", None),
         ("kv_cache_bytes", "0.1.5", "--thinker.engine.kv_cache_bytes"),
     ],
@@ -73,7 +74,22 @@ def test_flags_by_release(name: str, version: str, flag: str | None) -> None:
     assert flag_of(ARGUMENTS, name, Version(version)) == flag
 
 
-@pytest.mark.parametrize(("omni", "inside"), [("0.1.3", "0.5.16"), ("0.1.4", None), ("0.1.5", "0.5.19"), ("0.1.9", "0.5.22"), (None, None)])
+@pytest.mark.parametrize(
+    ("omni", "inside"),
+    [
+        ("0.1.0", None),
+        ("0.1.1", "0.5.16"),
+        ("0.1.2", "0.5.16"),
+        ("0.1.3", "0.5.16"),
+        ("0.1.4", None),
+        ("0.1.5", "0.5.19"),
+        ("0.1.6", None),
+        ("0.1.7", "0.5.20"),
+        ("0.1.8", None),
+        ("0.1.9", "0.5.22"),
+        (None, None),
+    ],
+)
 def test_the_engine_inside(omni: str | None, inside: str | None) -> None:
     found = sglang_release(Version(omni) if omni is not None else None)
     assert found == (Version(inside) if inside is not None else None)

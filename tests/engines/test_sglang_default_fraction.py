@@ -64,7 +64,8 @@ ROWS: list[tuple[str, int | None, dict[str, Any], float, float]] = [
     ("0.5.2", H200, {"tp": 8, **EAGLE}, left(H200, (12 + 8 / 2) * 1024, 2048), 0.872),
     ("0.5.2", H200, {"tp": 8, **STANDALONE}, left(H200, (12 + 8 / 2) * 1024, 6144), 0.843),
     ("0.4.8.post1", MI300X, {**DP8, "platform": "rocm"}, left(MI300X, 32 * 1024, 4096), 0.812),
-    ("0.5.2", None, {"tp": 8}, 0.88, 0.88),
+    ("0.4.7.post1", None, {"tp": 8}, 0.88, 0.88),
+    ("0.4.7.post1", H200, {"tp": 8, **EAGLE}, left(H200, (12 + 8 / 2) * 1024, 2048), 0.872),
     # ---- summands: constant, 1.5 x chunk, ranks, 2 x graph batch, ...
     ("0.5.3", T4, {}, left(T4, 512, 1.5 * 2048, rank_share(1), 2 * 8), 0.757),
     ("0.5.3", RTX_4090, {}, left(RTX_4090, 512, 1.5 * 2048, rank_share(1), 2 * 16), 0.848),

@@ -114,18 +114,42 @@ def test_reasons_by_release(version: str, printed: float, implied: float, fittin
 
 
 @pytest.mark.parametrize(
-    ("last", "first", "text"),
+    ("text", "first", "after"),
     [
-        ("0.5.18", "0.5.19", "loading left temporary tensors behind when the pool was sized"),
-        ("0.5.9", "0.5.10", "the draft model's tokens were added to the pool after it was sized"),
+        # the first release that has the reason, and the first that has it no more
+        (NOT_IN_EFFECT, "0.2.14.post2", "0.3.5"),
+        (MULTIMODAL, "0.3.5", "0.4.9"),
+        (AITER_UNSEEN, "0.4.7", "0.5.5"),
+        (AITER_SEEN, "0.5.5", None),
+        ("the draft model's tokens were added to the pool after it was sized", "0.4.2", "0.5.10"),
+        ("max_total_tokens caps the pool", "0.2.9", None),
+        ("another rank had less free memory: the smallest one sizes the pool of all", "0.1.26", None),
+        ("something else took memory while the weights were loaded", "0.1.26", None),
+        ("loading left temporary tensors behind when the pool was sized", "0.1.26", "0.5.19"),
+        ("the draft model's weights count as static and are not in these figures", "0.5.14", None),
+        ("pools were sized again after graph capture, which only shrinks them", "0.5.16", None),
+        ("caches of a multimodal model were taken off the pool", "0.5.18", None),
+        ("the wrapper that starts the engine passes another value than it shows", "0.1.26", None),
+        (SPARSE, "0.5.3", "0.5.4"),
     ],
 )
-def test_a_reason_ends_with_its_release(last: str, first: str, text: str) -> None:
-    def texts(version: str) -> set[str]:
-        return {entry.text for implied in (0.7, 0.9) for entry in explanations(0.8, implied, Version(version))}
+def test_a_reason_starts_and_ends_with_its_release(text: str, first: str, after: str | None) -> None:
+    releases = (
+        "0.1.25 0.1.26 0.2.8 0.2.9 0.2.14.post1 0.2.14.post2 0.3.4 0.3.5 0.4.1 0.4.2 0.4.4.post3 0.4.4.post4 0.4.6.post5 0.4.7 0.4.8.post1"
+    )
+    later = "0.4.9 0.5.2 0.5.3 0.5.4 0.5.5 0.5.9 0.5.10 0.5.13 0.5.14 0.5.15 0.5.16 0.5.17 0.5.18 0.5.19 0.5.23"
+    for release in (*releases.split(), *later.split()):
+        version = Version(release)
+        named = {entry.text for implied in (0.7, 0.9) for entry in explanations(0.8, implied, version)}
+        assert (text in named) is (Version(first) <= version and (after is None or version < Version(after))), release
 
-    assert text in texts(last)
-    assert text not in texts(first)
+
+def test_a_factor_changes_with_its_release() -> None:
+    expected = {
+        release: next(entry.expected for entry in explanations(0.88, 0.8, Version(release)) if entry.text == MULTIMODAL)
+        for release in ("0.4.4.post3", "0.4.4.post4")
+    }
+    assert expected == {"0.4.4.post3": pytest.approx(0.88 * 0.95), "0.4.4.post4": pytest.approx(0.88 * 0.90)}
 
 
 def test_direction_decides_which_reasons_are_named() -> None:

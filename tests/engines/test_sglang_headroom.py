@@ -53,7 +53,14 @@ def test_refused_below_and_out_of_memory_above() -> None:
 
 @pytest.mark.parametrize(
     ("version", "inside", "direction"),
-    [("0.5.13", False, "lower"), ("0.5.14", True, "raise"), ("0.4.2", False, "lower"), ("0.5.23", True, "raise"), (None, None, None)],
+    [
+        ("0.1.26", False, "lower"),
+        ("0.5.13", False, "lower"),
+        ("0.5.14", True, "raise"),
+        ("0.4.2", False, "lower"),
+        ("0.5.23", True, "raise"),
+        (None, None, None),
+    ],
 )
 def test_draft_weights_turn_the_direction_round_in_0_5_14(version: str | None, inside: bool | None, direction: str | None) -> None:
     known = Version(version) if version is not None else None

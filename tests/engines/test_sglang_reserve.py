@@ -57,6 +57,7 @@ def test_the_floor_comes_after_the_graphs_and_before_speculation() -> None:
         ("0.5.14", "0.5.15", {"deepep": True}, "expert all-to-all", None, 2048),
         ("0.5.14", "0.5.15", {"decode_graphs": False}, "decode graphs", 512, None),
         ("0.5.14", "0.5.15", {"role": "prefill"}, "decode graphs", 512, None),
+        ("0.5.14", "0.5.15", {"role": "decode", "prefill_graphs": True}, "prefill graphs", 8 * 58, None),
         ("0.5.16", "0.5.17", {"deepep": True, "prefill_graphs": True}, "prefill graphs", 8 * 58, 8 * 58 + 1024),
         ("0.5.19", "0.5.20", {"platform": "xpu"}, "matrix scratch", None, 2048),
         ("0.5.21", "0.5.22", {"max_running_requests": 16}, "decode graphs", 512, 32),
@@ -92,13 +93,18 @@ def test_no_reserve(which: Launch) -> None:
 @pytest.mark.parametrize(
     ("version", "card", "chunk", "small_tp", "large_tp"),
     [
+        ("0.2.12", RTX_4090, None, None, None),
+        ("0.2.13", RTX_4090, 8192, None, None),
         ("0.3.5", RTX_4090, 8192, None, None),
         ("0.3.6", RTX_4090, 2048, None, None),
         ("0.4.6", RTX_5090, 8192, None, None),
         ("0.4.6", B200, 8192, None, None),
         ("0.4.7", B200, 16384, None, None),
         ("0.4.7.post1", RTX_5090, 2048, None, None),
-        ("0.5.2", None, 4096, None, None),
+        ("0.2.12", None, None, None, None),
+        ("0.2.13", None, 8192, None, None),
+        ("0.4.7", None, 8192, None, None),
+        ("0.4.7.post1", None, 4096, None, None),
         ("0.5.3", T4, 2048, 8, 8),
         ("0.5.3", RTX_4090, 2048, 16, 80),
         ("0.5.4", RTX_4090, 2048, 16, 80),
@@ -113,7 +119,7 @@ def test_no_reserve(which: Launch) -> None:
         ("0.5.3", None, 4096, 160, 160),
     ],
 )
-def test_what_the_card_decides(version: str, card: int | None, chunk: int, small_tp: int | None, large_tp: int | None) -> None:
+def test_what_the_card_decides(version: str, card: int | None, chunk: int | None, small_tp: int | None, large_tp: int | None) -> None:
     assert default_chunk(launch(version, card)) == chunk
     assert default_graph_batch(launch(version, card)) == small_tp
     assert default_graph_batch(launch(version, card, tp=4)) == large_tp
@@ -164,6 +170,8 @@ def test_whether_prefill_graphs_are_captured(which: Launch, expected: bool) -> N
 @pytest.mark.parametrize(
     ("which", "expected"),
     [
+        (launch("0.5.3", chunked_prefill_size=8192), 8192),
+        (launch("0.5.4", chunked_prefill_size=8192), 4096),
         (launch("0.5.6", chunked_prefill_size=8192), 4096),
         (launch("0.5.7", chunked_prefill_size=8192), 8192),
         (launch("0.5.7", chunked_prefill_size=8192, mla=True), 8192),
@@ -191,6 +199,8 @@ def test_token_counts_of_prefill_graphs() -> None:
         41,
         42,
     ]
+    assert captured_token_counts(launch("0.5.3", chunked_prefill_size=2048)) == ()
+    assert len(captured_token_counts(launch("0.5.4", chunked_prefill_size=2048))) == 8 + 14 + 8 + 28  # 640..4096 by 128
     assert 576 not in captured_token_counts(launch("0.5.8", chunked_prefill_size=2048))
     assert 576 in captured_token_counts(launch("0.5.9", chunked_prefill_size=2048))
 

@@ -1,0 +1,142 @@
+"""What if: changed settings and another amount of free memory, put to the selector and to everything that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analyzer.analysis import WhatIf
+from analyzer.rulebook.case import Case
+from analyzer.rulebook.forecast import Forecast, forecast, unpinned_run
+from analyzer.settings.errors import SettingsError
+from analyzer.settings.loading import replaced
+from analyzer.settings.model import Settings
+from analyzer.settings.patch import Edit, edit_argument, edit_removal, preview_edits
+from analyzer.settings.selection import Selection
+from analyzer.settings.yaml_document import read_document
+from analyzer.settings.yaml_nodes import ScalarValue, plain
+from analyzer.units import format_bytes, group_digits
+
+
+class QuestionError(ValueError):
+    """A question that cannot be put to these settings; the message says what was expected."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """`changes` are as typed, `profile.argument=value`; `free` is raw free memory in bytes, None for that of the log."""
+
+    changes: Sequence[str] = ()
+    free: int | None = None
+
+
+def answer(case: Case, question: Question) -> WhatIf:
+    """Which profile the changed settings choose, with which budget, and whether it starts. Raises QuestionError or SettingsError."""
+    if case.settings is None:
+        raise QuestionError("a what-if needs settings: give --config")
+    free, total = _free(case, question), case.device
+    if free is None:
+        raise QuestionError("no log tells the free memory: give --free")
+    if total is None:
+        raise QuestionError("neither log nor receipt tells the total memory: give --total")
+    changed = _changed(case.settings, question.changes)
+    found = forecast(case, changed, total.bytes, free)
+    least, most = found.spare
+    trial = found.selection.trials[-1] if found.profile is not None else None
+    return WhatIf(
+        changes=list(question.changes),
+        free=free,
+        total=total.bytes,
+        profile=found.profile,
+        budget=trial.budget if trial is not None else None,
+        utilization=found.utilization,
+        expected=found.expected,
+        spare_at_least=least,
+        spare_at_most=most,
+        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed)],
+    )
+
+
+def _free(case: Case, question: Question) -> int | None:
+    if question.free is not None:
+        return question.free
+    return next((run.choice.free.bytes for run in reversed(case.runs) if run.choice.free is not None), None)
+
+
+def _changed(settings: Settings, changes: Sequence[str]) -> Settings:
+    edits = [_edit(settings, change) for change in changes]
+    return replaced(settings, {patch.file: patch.new_text for patch in preview_edits(settings, edits)})
+
+
+def _edit(settings: Settings, change: str) -> Edit:
+    place, equals, written = change.partition("=")
+    name, dot, key = place.rpartition(".")
+    if not equals or not dot or name not in settings.profiles:
+        raise QuestionError(f"--set {change}: expected profile.argument=value, with a profile of {', '.join(settings.profiles)}")
+    profile, key = settings.profiles[name], key.replace("-", "_")
+    value: ScalarValue = _value(change, written)
+    if value is None:
+        if key not in profile.entries:
+            raise QuestionError(f"--set {change}: {name} has no {key} to remove")
+        return edit_argument(profile, key, None) if profile.inherits(key) else edit_removal(profile, key)
+    return edit_argument(profile, key, value)
+
+
+def _value(change: str, written: str) -> ScalarValue:
+    """A value as YAML reads it."""
+    try:
+        value = plain(read_document("--set", written).root)
+    except SettingsError as error:
+        raise QuestionError(f"--set {change}: {error.problems[0].message}") from error
+    if isinstance(value, (dict, list)):
+        raise QuestionError(f"--set {change}: expected a single value")
+    return value  # type: ignore[no-any-return]
+
+
+def _selection(selection: Selection) -> Iterator[str]:
+    for trial in selection.trials:
+        budget = f"budget {group_digits(trial.budget)} ({trial.binding_term})"
+        if trial.requires is None:
+            yield f"{trial.profile}: states no requires_free_bytes, so the selector passes it over."
+        elif trial.short_by:
+            yield f"{trial.profile}: {budget} is {group_digits(trial.short_by)} bytes short of its {group_digits(trial.requires)}."
+        else:
+            yield f"{trial.profile}: {budget} reaches its {group_digits(trial.requires)}: chosen."
+    if selection.winner is None:
+        yield "No profile fits."
+
+
+def _engine(found: Forecast) -> Iterator[str]:
+    if found.profile is None:
+        return
+    if found.utilization is not None:
+        yield f"The engine is handed a utilization of {found.utilization:.3f}."
+    words = {"starts": "It fits", "fails": "It does not fit", "cannot tell": "Whether it fits is not shown"}
+    yield f"{words[found.expected]}: {found.why}."
+    least, most = found.spare
+    if least is not None and most is not None:
+        yield f"That leaves {_signed(least)} to {_signed(most)} to spare."
+    elif most is not None:
+        yield f"That leaves at most {_signed(most)} to spare; no run that passed tells how much less."
+    elif least is not None:
+        yield f"That leaves at least {_signed(least)} to spare."
+
+
+def _unpinned(case: Case, changed: Settings) -> Iterator[str]:
+    """What runs without a pin showed, of each profile from which the question takes the pin."""
+    before = case.settings.profiles if case.settings is not None else {}
+    for name, profile in changed.profiles.items():
+        if before[name].value("kv_cache_memory_bytes") is None or profile.value("kv_cache_memory_bytes") is not None:
+            continue
+        run = unpinned_run(case, profile)
+        rank = next((rank for rank in run.ranks if {"kv_needed", "kv_cache"} <= rank.ledger.keys()), None) if run is not None else None
+        if rank is None:
+            yield f"Without the pin of {name} the engine sizes the KV cache by its own profiling; no log shows how much it finds."
+            continue
+        needed, available = rank.ledger["kv_needed"].size, rank.ledger["kv_cache"].size
+        verdict = "so unpinning is refused" if needed.low > available.high else "so it may work"
+        yield f"Without the pin of {name} profiling left {available} for the KV cache, and one request needs {needed}: {verdict}."
+
+
+def _signed(amount: int) -> str:
+    return f"{group_digits(amount)} bytes ({format_bytes(amount)})"
