@@ -1,17 +1,19 @@
 """The grammar files as data: which messages they define, the literals that give each one away, and a parser per message.
 
 A message is a rule that no other rule of its file uses. Each becomes a parser of its own (LALR, contextual lexer),
-compiled when a log first needs it, so that no wording can disturb another.
+compiled (or taken from the cache) when a log first needs it, so that no wording can disturb another.
 """
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 import platform
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,13 +55,28 @@ class Message:
     anchors: tuple[Anchor, ...]
     fields: frozenset[str]
     """Names of the parts that any wording of it may have."""
-    definition: Grammar = field(repr=False, compare=False)
+    definition: bytes = field(repr=False, compare=False)
+    """The part of its grammar file that it needs, pickled: most messages occur in no log, and unpickling them all takes long."""
+    compiled: Path | None = field(default=None, repr=False, compare=False)
+    """Where its compiled parser is cached."""
 
     @cached_property
     def parser(self) -> Lark:
         """A parser for this message alone."""
+        saved = recall(self.compiled) if self.compiled else None
+        if isinstance(saved, bytes):
+            return Lark.load(BytesIO(saved))
+        parser = self._compiled()
+        if self.compiled:
+            file = BytesIO()
+            parser.save(file)
+            remember(self.compiled, file.getvalue())
+        return parser
+
+    def _compiled(self) -> Lark:
+        definition = pickle.loads(self.definition)  # noqa: S301 - made by this program, and checked where it was read from the cache
         try:
-            return Lark(self.definition, start=self.kind, parser="lalr", lexer="contextual", maybe_placeholders=False)
+            return Lark(definition, start=self.kind, parser="lalr", lexer="contextual", maybe_placeholders=False)
         except LarkError as error:
             raise GrammarFileError(f"{self.family}.lark: message {self.kind!r}: {error}") from error
 
@@ -84,7 +101,7 @@ class Grammars:
 def load_grammars(folder: Path | None = None, cache: Path | None = None) -> Grammars:
     """The grammars of a folder (by default the ones that travel with the program).
 
-    `cache` is a folder for the parsed definitions; one that is missing, foreign or read-only only costs time.
+    `cache` is a folder for the parsed definitions and the parsers; one that is missing, foreign or read-only only costs time.
     Raises GrammarFileError for a file that is not a valid grammar or a message without a literal to find it by.
     """
     folder = folder or content_folder("grammars")
@@ -99,7 +116,12 @@ def load_grammars(folder: Path | None = None, cache: Path | None = None) -> Gram
     if not isinstance(grammars, Grammars):
         grammars = _build(folder, sources)
         remember(stored, grammars)
-    return grammars
+    return Grammars({kind: _with_cache(message, stored) for kind, message in grammars.messages.items()}, grammars.prefixes)
+
+
+def _with_cache(message: Message, stored: Path) -> Message:
+    """A message whose parser is cached beside the grammars that it belongs to."""
+    return replace(message, compiled=stored.with_name(f"{stored.stem}-{message.kind}.pickle"))
 
 
 def _read(path: Path) -> str:
@@ -157,7 +179,7 @@ def _messages_of(folder: Path, family: str, grammar: Grammar, common: set[str]) 
             raise GrammarFileError(
                 f"{folder / family}.lark:{getattr(name, 'line', 1)}: a wording of {kind!r} has no literal text to find it by"
             )
-        yield Message(kind, family, anchors, _fields(tree, rules), _only(grammar, kind, rules, terminals))
+        yield Message(kind, family, anchors, _fields(tree, rules), pickle.dumps(_only(grammar, kind, rules, terminals), protocol=5))
 
 
 def _fields(tree: Tree[Any], rules: dict[str, Tree[Any]]) -> frozenset[str]:
@@ -178,7 +200,7 @@ def _fields(tree: Tree[Any], rules: dict[str, Tree[Any]]) -> frozenset[str]:
 
 
 def _field_names(rule: str, rules: dict[str, Tree[Any]]) -> set[str]:
-    """What a field is called in a fact: the aliases of its rule (`rule: type -> name`), else the name of the rule. Loose pairs are `args`."""
+    """What a field is called in a fact: the aliases of its rule (`rule: type -> name`), else the rule's name. Loose pairs are `args`."""
     aliases = {str(cast(NonTerminal, alias.children[1]).name) for alias in rules[rule].find_data("alias")} if rule in rules else set()
     return {"args" if name == "pair" else name for name in aliases or {rule.rpartition("__")[2]}}
 

@@ -16,7 +16,7 @@ from analyzer.facts.extract import Extraction, extract_facts
 from analyzer.grammar import load_grammars
 from analyzer.inputs.document import Document
 from analyzer.inputs.reader import read_documents
-from analyzer.records import fact_record, finding, in_reading_order, input_record, ladder_records, run_record, unknown_lines
+from analyzer.records import fact_records, finding, in_reading_order, input_record, ladder_records, run_record, unknown_lines
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Judgement, judge
 from analyzer.rulebook.proposals import Proposal, propose, together
@@ -119,7 +119,6 @@ def _analysis(
     documents: Sequence[Document],
     extractions: Sequence[Extraction],
 ) -> Analysis:
-    facts = [(fact, run) for run in case.runs for fact in run.facts]
     return Analysis(
         tool=tool(),
         inputs=[input_record(document, case) for document in documents],
@@ -128,7 +127,7 @@ def _analysis(
         findings=[finding(ruling, proposals) for ruling in in_reading_order(judgement.rulings)],
         patches=[proposal.patch for proposal in proposals],
         ladder=ladder_records(case),
-        facts=[fact_record(fact, run) for fact, run in facts],
+        facts=[record for run in case.runs for record in fact_records(run)],
         unknown_lines=unknown_lines(extractions),
         file_diffs=[patch.diff for patch in file_patches],
         abstentions=list(judgement.abstentions),

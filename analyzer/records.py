@@ -119,16 +119,20 @@ def in_reading_order(rulings: Sequence[Ruling]) -> list[Ruling]:
     )
 
 
-def fact_record(fact: Fact, run: Run) -> FactRecord:
-    """A fact with its run and rank."""
-    return FactRecord(
-        kind=fact.kind,
-        input=fact.line.source,
-        line=fact.line.number,
-        run=run.id,
-        rank=rank_name(fact, has_workers(run.facts)),
-        fields={**_time(fact), **{name: _plain(value) for name, value in fact.fields.items()}},
-    )
+def fact_records(run: Run) -> list[FactRecord]:
+    """The facts of a run, each with its rank."""
+    workers = has_workers(run.facts)
+    return [
+        FactRecord(
+            kind=fact.kind,
+            input=fact.line.source,
+            line=fact.line.number,
+            run=run.id,
+            rank=rank_name(fact, workers),
+            fields={**_time(fact), **{name: _plain(value) for name, value in fact.fields.items()}},
+        )
+        for fact in run.facts
+    ]
 
 
 def _time(fact: Fact) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.pipeline import Result
-from analyzer.rulebook.expressions import Missing, NameProblem, View, compile_expression, environment
+from analyzer.rulebook.expressions import Missing, NameProblem, View, check_template, compile_expression, environment
 from analyzer.rulebook.views import case_view, rank_view, run_view, selection_view, worst_rank
 from analyzer.rulebook.vocabulary import SCOPES
 from analyzer.units import CannotTell
@@ -31,11 +31,12 @@ def holds(expression: str, result: Result) -> bool:
         "verdict": View("verdict", {name: getattr(verdict, name) for name in VERDICT_NAMES}),
     }
     vocabulary = {scope: VERDICT_NAMES if scope == "verdict" else frozenset(SCOPES[scope]) for scope in scopes}
+    env = environment()
     try:
-        condition = compile_expression(environment(), expression, vocabulary)
+        check_template(env, f"{{{{ {expression} }}}}", vocabulary)
     except NameProblem as problem:
         raise RequirementError(f"--require {expression!r}: {problem}") from problem
     try:
-        return bool(condition(scopes))
+        return bool(compile_expression(env, expression)(scopes))
     except (Missing, CannotTell):
         return False

@@ -26,24 +26,14 @@ def sglang_items(facts: Sequence[Fact]) -> dict[str, Item]:
 
 def loading_items(facts: Sequence[Fact]) -> dict[str, Item]:
     """Free memory before the first load and after the last one that the pools were sized after; the weights of all loads."""
-    ends = [fact for fact in facts if fact.kind == "load_weight_end" and fact.size("free") is not None]
+    loads = _with_sizes([fact for fact in facts if fact.kind == "load_weight_end"], ("free",))
     start = _first_free(facts, "load_weight_begin") or _first_free(facts, "init_torch_distributed_end")
     items = {"free_at_start": start} if start else {}
-    if not ends:
+    if not loads:
         return items
-    before_sizing = [fact for fact in takewhile(lambda fact: fact.kind not in SIZED, facts) if any(fact is end for end in ends)] or ends[:1]
-    after = before_sizing[-1].size("free")
-    assert after is not None
-    items["free_after_load"] = Item(after, "measured", "load_weight_end", before_sizing[-1])
-    weights = [size for fact in ends if (size := fact.size("weights")) is not None]
-    first_free, first_weights = ends[0].size("free"), ends[0].size("weights")
-    if len(weights) == len(ends):
-        basis = f"sum of {len(weights)} loads" if len(weights) > 1 else "load_weight_end"
-        items["weights"] = Item(_sum(weights), "computed" if len(weights) > 1 else "measured", basis, ends[0])
-    elif start is not None:
-        items["weights"] = Item(start.size - after, "computed", "free before loading - free after it", before_sizing[-1])
-    if start is None and first_free is not None and first_weights is not None:
-        items["free_at_start"] = Item(first_free + first_weights, "computed", "free after loading + weights", ends[0])
+    sized = _with_sizes(list(takewhile(lambda fact: fact.kind not in SIZED, facts)), ("free",))
+    last, after = [load for load in loads if load in sized][-1:] or loads[:1]
+    items["free_after_load"] = Item(after, "measured", "load_weight_end", last)
     return items
 
 

@@ -22,17 +22,15 @@ class Frame:
     function: str
 
 
+TRAINER = "trainer"
+
 SITES: tuple[tuple[str, str, Phase | None], ...] = (
     # pattern over "path/file.py:function", site, phase; of several phases on the way the first row wins
-    # not what is only installed in an environment named after the trainer
-    (
-        r"(slime|verl|megatron|openrlhf|trl|areal)/(?!.*(-packages|/sglang|/vllm)/).*:|ppo_utils|megatron_actor|fsdp_workers|dp_actor",
-        "trainer",
-        "serve",
-    ),
-    (r":wake_up|cumem\.py:|:resume_memory_occupation|torch_memory_saver", "resume", "serve"),
+    (r"(^|/)(slime|verl|megatron|openrlhf|trl|areal)/|ppo_utils|megatron_actor|fsdp_workers|dp_actor", TRAINER, "serve"),
+    # sleep mode's allocator also serves the load and the KV cache: only its mapping back is a resume
+    (r":wake_up|cumem\.py:(python_)?create_and_map|:resume_memory_occupation|torch_memory_saver", "resume", "serve"),
     (r":update_weights\w*|weight_updater", "update", "serve"),
-    (r":process_weights_after_loading|repack|marlin_utils", "repack", "load_weights"),
+    (r":process_weights_after_loading|repack|marlin_utils\w*\.py:(prepare_|\w*permute)", "repack", "load_weights"),
     (
         r":load_weights?\b|model_loader|weight_utils|:load_model|default_loader|component_loader|:get_model\b|:initialize_model"
         r"|:create_weights",
@@ -44,7 +42,8 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "profile",
         "profile",
     ),
-    (r"autotune|:kernel_warmup|kernel_warmup\.py|deep_gemm_wrapper/compile_utils", "autotune", "warmup"),
+    # every call of an autotuned Triton kernel goes through autotuner.py:run; it is tuning only where its benchmark runs
+    (r"autotune(?!r\.py:(run|warmup|<lambda>)?$)|:kernel_warmup|kernel_warmup\.py|deep_gemm_wrapper/compile_utils", "autotune", "warmup"),
     (
         # replaying a graph is serving, and the vision towers capture theirs while they serve
         r"(?<!vit_)(cuda_?|npu_|cpu_)graph_runner\.py:(?!replay|execute|load_batch|can_run|populate)|piecewise_cuda_graph\w*\.py:(?!replay)"
@@ -68,15 +67,23 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "forward",
         "serve",
     ),
-    (r"lora/|:.*_lora\b|punica", "lora", None),
+    # where adapters are stored; their layers only wrap the model's own, so what fails inside is the batch
+    (
+        r":create_lora_weights|:create_dummy_lora|:\w*(add|load|set|activate|maybe)_\w*(lora|adapter)\w*|:load_lora_\w*|:\w*_lora_modules"
+        r"|lora/(mem_pool|lora_manager|lora_model|lora_weights|model_manager|models|peft_helper|worker_manager)\.py",
+        "lora",
+        None,
+    ),
     (
         r"moonvit|siglip|/clip\w*\.py|whisper|vision|visual|_vit\b|/\w*vit\w*\.py|mm_encoder|multimodal(?!_gen)|image_processing|audio"
-        r"|vocoder|code2wav|speech_tokenizer|(image|reference)_encode|encoder_service|encode_server|:get_(image|video|audio)_feature",
+        r"|vocoder|code2wav|speech_tokenizer|(image|reference)_encode|encoder_service|encode_server"
+        r"|:_?(get|process|parse)_(image|video|audio|multimodal)_(feature|embed|input)\w*|:embed_multimodal|:_?execute_mm_encoder",
         "encoder",
         None,
     ),
     (
-        r":initialize_kv_cache\w*|:_?allocate_kv_cache\w*|:_initialize_kv_caches?|:init_memory_pool|memory_pool\.py:|:_create_buffers"
+        # vLLM's _initialize_kv_caches is no such place: the profiling run is inside it
+        r":initialize_kv_cache\w*|:_?allocate_kv_cache\w*|:initialize_from_config|:init_memory_pool|memory_pool\.py:|:_create_buffers"
         r"|cache_engine\.py:|:initialize_cache|:_check_enough_kv_cache_memory|:get_kv_cache_configs|:raise_if_cache_size_invalid"
         r"|:alloc_memory_pool|:init_(target_)?memory_pools?\b|:profile_max_num_token|kv_cache_mixin|kv_cache_configurator"
         r"|pool_configurator|mamba_checkpoint_pool|:post_capture_resize_kv_pool",
@@ -99,10 +106,12 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
 )
 
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), site, phase) for pattern, site, phase in SITES)
+_BEFORE_PACKAGE = re.compile(r".*-packages/|.*/(?=(?:vllm|sglang)/)")
+"""Where an environment or a checkout lies says nothing, even when it is named after a trainer or a modality."""
 
 
 def _rows_of(frame: Frame) -> list[int]:
-    text = f"{frame.file}:{frame.function}"
+    text = f"{_BEFORE_PACKAGE.sub('', frame.file, count=1)}:{frame.function}"
     return [row for row, (pattern, _, _) in enumerate(_COMPILED) if pattern.search(text)]
 
 
@@ -116,9 +125,14 @@ def site_of(frames: Sequence[Frame]) -> str:
 
 
 def phase_of(frames: Sequence[Frame]) -> Phase | None:
-    """The phase these frames belong to, by the first row of the table that any frame fits; None when none tells."""
+    """The phase these frames belong to, by the first row of the table that any frame fits; None when none tells.
+
+    A trainer that called the engine does not tell what the engine was doing.
+    """
     rows = sorted({row for frame in frames for row in _rows_of(frame)})
-    return next((_COMPILED[row][2] for row in rows if _COMPILED[row][2] is not None), None)
+    innermost = site_of(frames)
+    told = (phase for _, site, phase in (_COMPILED[row] for row in rows) if phase is not None and (site != TRAINER or innermost == TRAINER))
+    return next(told, None)
 
 
 def sites_of(frames: Sequence[Frame]) -> list[str]:

@@ -16,8 +16,8 @@ T = TypeVar("T")
 class Fact:
     """One message, read. Its kind is the name of its grammar rule, its fields are the named parts of that rule.
 
-    The typed accessors give None for a field that this wording does not have, and raise TypeError for one of another type:
-    that is a mistake of the program (or a grammar that disagrees with it), never of the log.
+    The typed accessors give None for a field that this wording does not have, and for one that the log repeats with different values.
+    They raise TypeError for a field of another type: a mistake of the program (or a grammar that disagrees with it), never of the log.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class Fact:
 
     def size(self, name: str) -> Size | None:
         """Also None for an implausible figure, which is kept as text."""
-        return None if isinstance(self.fields.get(name), str) else self._typed(name, Size)
+        return None if isinstance(self._only(name), str) else self._typed(name, Size)
 
     def text(self, name: str) -> str | None:
         return self._typed(name, str)
@@ -39,7 +39,7 @@ class Fact:
         return self._typed(name, int)
 
     def number(self, name: str) -> float | None:
-        value = self.fields.get(name)
+        value = self._only(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -55,8 +55,13 @@ class Fact:
         value = self.fields.get(name)
         return [] if value is None else value if isinstance(value, list) else [value]
 
+    def _only(self, name: str) -> Any:
+        """The value of a part that is not repeated, or repeated with the same value."""
+        values = self.many(name)
+        return values[0] if values and all(value == values[0] for value in values) else None
+
     def _typed(self, name: str, kind: type[T]) -> T | None:
-        value = self.fields.get(name)
+        value = self._only(name)
         if value is None:
             return None
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

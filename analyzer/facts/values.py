@@ -62,7 +62,7 @@ def _name(node: Tree[Token]) -> str:
 @cache
 def _own_name(rule: str) -> str:
     """A rule's name without that of the grammar it was imported from, one text for all facts."""
-    return rule.rpartition("__")[2]
+    return str(rule).rpartition("__")[2]
 
 
 def value_of(node: Tree[Token]) -> Any:

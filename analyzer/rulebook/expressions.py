@@ -7,6 +7,7 @@ Neither ever counts as "no".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, NoReturn, TypeVar
 
 from jinja2 import StrictUndefined, TemplateError, Undefined, nodes
@@ -109,31 +110,27 @@ FILTERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def compile_expression(
-    env: ImmutableSandboxedEnvironment, source: str, vocabulary: Mapping[str, frozenset[str] | None]
-) -> Callable[[Mapping[str, Any]], Any]:
-    """An expression as a function of its scopes. Raises NameProblem for unknown names and for what does not parse.
+def check_template(env: ImmutableSandboxedEnvironment, source: str, vocabulary: Mapping[str, frozenset[str] | None]) -> None:
+    """Raises NameProblem for unknown names, filters and tests in a text with {{ expressions }}, and for what does not parse.
 
     `vocabulary` gives for each scope its names, or None for a scope whose names are open (engine arguments).
     """
     try:
-        _check_names(env, env.parse("{{ " + source + " }}"), vocabulary)
-        compiled = env.compile_expression(source, undefined_to_none=False)
-    except TemplateError as error:
-        raise NameProblem(f"{error.message}: {source}") from error
-    return lambda scopes: _evaluated(source, lambda: compiled(**scopes))
-
-
-def compile_template(
-    env: ImmutableSandboxedEnvironment, source: str, vocabulary: Mapping[str, frozenset[str] | None]
-) -> Callable[[Mapping[str, Any]], str]:
-    """A text with {{ expressions }} as a function of its scopes. Raises NameProblem."""
-    try:
         _check_names(env, env.parse(source), vocabulary)
-        template = env.from_string(source)
     except TemplateError as error:
         raise NameProblem(f"{error.message}: {source}") from error
-    return lambda scopes: _evaluated(source, lambda: " ".join(template.render(**scopes).split()))
+
+
+def compile_expression(env: ImmutableSandboxedEnvironment, source: str) -> Callable[[Mapping[str, Any]], Any]:
+    """An expression as a function of its scopes, compiled when it is first asked for: most rules of a rulebook never are."""
+    compiled = cache(lambda: env.compile_expression(source, undefined_to_none=False))
+    return lambda scopes: _evaluated(source, lambda: compiled()(**scopes))
+
+
+def compile_template(env: ImmutableSandboxedEnvironment, source: str) -> Callable[[Mapping[str, Any]], str]:
+    """A text with {{ expressions }} as a function of its scopes, compiled when it is first asked for."""
+    template = cache(lambda: env.from_string(source))
+    return lambda scopes: _evaluated(source, lambda: " ".join(template().render(**scopes).split()))
 
 
 def _evaluated(source: str, evaluate: Callable[[], T]) -> T:

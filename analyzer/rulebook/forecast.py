@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from analyzer.cases.model import Run
 from analyzer.engines import vllm
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.measured import Measured
@@ -67,6 +66,8 @@ def forecast(case: Case, settings: Settings, total: int, free: int) -> Forecast:
     default = engine_default(case)
     utilization = engine_utilization(profile, total, free, factor, default) if profile.engine == "vllm" else profile.utilization
     need = need_of(case, profile)
+    if without_pin := refusal_without_pin(case, profile):
+        return Forecast(selection, utilization, need, "fails", without_pin)
     if refused := _refusal(case, profile, utilization, total, free):
         return Forecast(selection, utilization, need, "fails", refused)
     return Forecast(selection, utilization, need, *_against(need, free))
@@ -128,7 +129,8 @@ def _against(need: Need, free: int) -> tuple[Expected, str]:
         return "fails", bounds
     if need.high is not None and free >= need.high:
         return "starts", bounds
-    return "cannot tell", f"{bounds}, and no run was made in between"
+    known = "no run was made in between" if None not in {need.low, need.high} else "no run tells more"
+    return "cannot tell", f"{bounds}, and {known}"
 
 
 def _between(need: Need) -> str:
@@ -187,12 +189,38 @@ def told(found: Forecast) -> str:
     return f"{free} {found.profile}, which {found.expected.replace('cannot tell', 'is not shown to start')}: {found.why}"
 
 
-def unpinned_run(case: Case, profile: Profile) -> Run | None:
-    """A run of this window without a pinned arena, of which the engine said how much KV cache it had and how much it needed."""
+@dataclass(frozen=True, slots=True)
+class Unpinned:
+    """What a run without a pinned arena had for the KV cache, and what one request of its window needed."""
+
+    needed: Size
+    available: Size
+
+    @property
+    def refused(self) -> bool:
+        return self.needed.low > self.available.high
+
+    def __str__(self) -> str:
+        return (
+            f"without a pinned arena the engine's own profiling left {self.available} for the KV cache, and one request needs {self.needed}"
+        )
+
+
+def unpinned(case: Case, profile: Profile) -> Unpinned | None:
+    """That of a log whose run had the window of this profile and no pinned arena; None when there is no such log."""
     for run in case.runs:
         window = run.args.get("max_model_len", run.args.get("max_seq_len"))
+        pinned = run.args.get("kv_cache_memory_bytes") is not None or any("kv_pinned" in rank.ledger for rank in run.ranks)
+        if pinned or window != profile.value("max_model_len"):
+            continue
         for rank in run.ranks:
-            pinned = "kv_pinned" in rank.ledger or run.args.get("kv_cache_memory_bytes") is not None
-            if not pinned and {"kv_needed", "kv_cache"} <= rank.ledger.keys() and window == profile.value("max_model_len"):
-                return run
+            needed, available = rank.size("kv_needed"), rank.size("kv_cache")
+            if needed is not None and available is not None:
+                return Unpinned(needed, available)
     return None
+
+
+def refusal_without_pin(case: Case, profile: Profile) -> str:
+    """Why a profile that pins no arena is refused, as a log of such a run shows it; empty when none does."""
+    found = unpinned(case, profile) if profile.value("kv_cache_memory_bytes") is None else None
+    return str(found) if found is not None and found.refused else ""

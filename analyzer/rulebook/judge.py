@@ -14,6 +14,7 @@ from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import Missing, View
+from analyzer.rulebook.knobs import takes
 from analyzer.rulebook.ladder_view import ladder_view
 from analyzer.rulebook.rule import PatchSpec
 from analyzer.rulebook.rulebook import RECEIPT, RECEIPT_ASIDE, CompiledAdvice, CompiledRule, Expression, JudgedKinds, Rulebook
@@ -185,7 +186,9 @@ def _ruling(compiled: CompiledRule, subject: Subject) -> Ruling:
         title=str(compiled.title(scopes)),
         message=str(compiled.say(scopes)),
         confidence=cast(Confidence, str(compiled.confidence(scopes)).strip()),
-        advice=tuple(advice for entry in compiled.advice if (advice := _advice(entry, scopes)) is not None),
+        advice=tuple(
+            advice for entry in compiled.advice if takes(subject.run, entry.spec.knob) and (advice := _advice(entry, scopes)) is not None
+        ),
         evidence=_evidence(compiled, subject),
         changes=tuple(_changes(compiled, subject)),
     )

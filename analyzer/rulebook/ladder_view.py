@@ -43,5 +43,7 @@ def overhead_figures(case: Case) -> dict[str, Any]:
         "overhead_common": found.common,
         "overhead_spread": found.spread,
         "overhead_may_differ_by": found.may_differ_by,
-        "overhead_passing": [f"{profile} {group_digits(size.bytes)}" for profile, size in found.passing.items() if profile in found.profiles],
+        "overhead_passing": [
+            f"{profile} {group_digits(size.bytes)}" for profile, size in found.passing.items() if profile in found.profiles
+        ],
     }

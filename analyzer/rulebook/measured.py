@@ -53,12 +53,3 @@ class Measured:
         """The same bound as an overhead beyond weights and arena, in the selector's discounted bytes."""
         need, weights, arena = self.need_at_least, self.rank.size("weights"), self.arena
         return need - weights - arena if need is not None and weights is not None and arena is not None else None
-
-    @property
-    def smallest_utilization(self) -> float | None:
-        """vLLM: utilization in effect + (needed - available) / total, from the engine's own figures; None when one is missing."""
-        utilization = self.run.args.get("gpu_memory_utilization")
-        needed, available, total = self.rank.size("kv_needed"), self.rank.size("kv_cache"), self.rank.size("total")
-        if not isinstance(utilization, (int, float)) or needed is None or available is None or total is None:
-            return None
-        return float(utilization) + (needed.bytes - available.bytes) / total.bytes

@@ -7,7 +7,7 @@ from typing import Any
 from analyzer.cases.model import Rank, Run
 from analyzer.engines.tokens import bytes_per_token, pool_for, tokens_in
 from analyzer.rulebook.case import Case
-from analyzer.rulebook.forecast import unpinned_run
+from analyzer.rulebook.forecast import unpinned
 from analyzer.settings.amounts import BYTE_ARGUMENTS
 from analyzer.settings.model import Profile, Settings
 from analyzer.settings.selection import least_free, raw_free_needed
@@ -76,10 +76,9 @@ def arena_figures(case: Case, profile: Profile, run: Run | None, rank: Rank | No
     """How many tokens the pinned arena holds, by the bytes per token that the run shows; the same model and KV data type are assumed."""
     found: dict[str, Any] = {}
     window, arena = profile.value("max_model_len"), profile.value("kv_cache_memory_bytes")
-    unpinned = unpinned_run(case, profile) if arena is not None else None
-    if unpinned is not None:
-        own = next(rank for rank in unpinned.ranks if {"kv_needed", "kv_cache"} <= rank.ledger.keys())
-        found |= {"unpinned_needed": own.size("kv_needed"), "unpinned_available": own.size("kv_cache")}
+    refused = unpinned(case, profile) if arena is not None else None
+    if refused is not None:
+        found |= {"unpinned_needed": refused.needed, "unpinned_available": refused.available}
     counted = run.first("kv_cache_tokens") if run is not None else None
     tokens = counted.fields.get("tokens") if counted is not None else None
     pool = arena_of_run or (rank.size("kv_cache") if rank is not None else None)

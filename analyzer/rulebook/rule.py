@@ -13,6 +13,8 @@ from analyzer.analysis import Direction, Outcome, Role, Safety, Severity
 from analyzer.causes import CAUSES
 
 SECTIONS = ("What happened", "Why", "What to do", "How sure", "Sources")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's loader where the package has it."""
 _FRONT_MATTER = re.compile(r"\A---\n(?P<matter>.*?\n)---\n(?P<body>.*)\Z", re.DOTALL)
 
 
@@ -113,8 +115,8 @@ def load_rule(folder: Path, file: Path) -> Rule:
     if found is None:
         raise RuleError(f"{file}:1: expected front matter between two lines of ---")
     try:
-        node = yaml.compose(found["matter"], Loader=yaml.SafeLoader)
-        matter = yaml.safe_load(found["matter"])
+        node = yaml.compose(found["matter"], Loader=LOADER)
+        matter = LOADER("").construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise RuleError(f"{file}:{mark.line + 2 if mark else 1}: not valid YAML ({getattr(error, 'problem', error)})") from error

@@ -1,16 +1,23 @@
-"""Rules, compiled: every expression parsed and every name checked, so that a typo is an error with file and line."""
+"""Rules, checked and compiled: every name is looked up when the rules are loaded, so that a typo is an error with file and line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import platform
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jinja2
+import pydantic
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from analyzer.cache import cache_folder, recall, remember
 from analyzer.cases.events import CUT_TRACEBACK
 from analyzer.content import content_folder
 from analyzer.grammar import Grammars
-from analyzer.rulebook.expressions import NameProblem, compile_expression, compile_template, environment
+from analyzer.rulebook.expressions import NameProblem, check_template, compile_expression, compile_template, environment
 from analyzer.rulebook.rule import AdviceSpec, PatchSpec, Rule, RuleError, load_rules
 from analyzer.rulebook.vocabulary import unknown_kinds, vocabulary_for
 
@@ -80,18 +87,47 @@ class Rulebook:
         return JudgedKinds(frozenset(by_role["root"] | by_role["cascade"]), frozenset(by_role["root"] - by_role["cascade"]))
 
 
-def load_rulebook(grammars: Grammars, extra: list[Path] | None = None) -> Rulebook:
-    """The rules that travel with the program and those of further folders. Raises RuleError, naming file and line."""
-    rules = load_rules([content_folder("rules"), *(extra or [])])
+def load_rulebook(grammars: Grammars, extra: list[Path] | None = None, cache: Path | None = None) -> Rulebook:
+    """The rules that travel with the program and those of further folders. Raises RuleError, naming file and line.
+
+    Rules that were checked before against the same grammars and by the same program are taken from the `cache` folder.
+    """
+    folders = [content_folder("rules"), *(extra or [])]
+    place = cache or cache_folder()
+    stored = place / f"rules-{_fingerprint(folders, grammars)}" if place else None
+    rules: list[Rule] | None = recall(stored) if stored else None
+    if rules is None:
+        rules = load_rules(folders)
+        check_rules(rules, grammars)
+        if stored:
+            remember(stored, rules)
+    env = environment()
+    return Rulebook(tuple(_compile(rule, env) for rule in rules))
+
+
+def _fingerprint(folders: list[Path], grammars: Grammars) -> str:
+    """What the checked rules depend on: their texts, the fields of all messages, and the code that checks them."""
+    key = hashlib.sha256(f"{jinja2.__version__}\0{pydantic.VERSION}\0{platform.python_version()}\0".encode())
+    for file in [file for folder in folders for file in sorted(folder.rglob("*.md"))] + sorted(Path(__file__).parent.glob("*.py")):
+        key.update(f"{file}\0".encode())
+        key.update(file.read_bytes() if file.is_file() else b"")
+    for message in grammars.messages.values():
+        key.update(f"{message.kind}:{','.join(sorted(message.fields))}\0".encode())
+    return key.hexdigest()[:32]
+
+
+def check_rules(rules: list[Rule], grammars: Grammars) -> None:
+    """Every name of every rule. Raises RuleError for the first that does not exist, with file and line."""
+    env = environment()
     known = {rule.id for rule in rules}
     for rule in rules:
         for index, other in enumerate(rule.beats):
             if other not in known:
                 raise RuleError(f"{rule.file}:{rule.line_of(f'beats.{index}')}: unknown rule {other!r}")
-    return Rulebook(tuple(_compile(rule, grammars) for rule in rules))
+        _check(rule, env, grammars)
 
 
-def _compile(rule: Rule, grammars: Grammars) -> CompiledRule:
+def _check(rule: Rule, env: ImmutableSandboxedEnvironment, grammars: Grammars) -> None:
     if unknown := unknown_kinds(rule, grammars, DERIVED_KINDS):
         place = "messages" if unknown[0] in rule.messages else "evidence"
         raise RuleError(f"{rule.file}:{rule.line_of(place)}: no grammar defines {', '.join(unknown)}")
@@ -102,46 +138,47 @@ def _compile(rule: Rule, grammars: Grammars) -> CompiledRule:
     if rule.confidence not in CONFIDENCES and "{{" not in rule.confidence:
         raise RuleError(f"{rule.file}:{rule.line_of('confidence')}: expected one of {', '.join(CONFIDENCES)}")
     names = vocabulary_for(rule, grammars)
-    env = environment()
+    for key, source in (*_expressions(rule), *_templates(rule)):
+        try:
+            check_template(env, source, names)
+        except NameProblem as problem:
+            raise RuleError(f"{rule.file}:{rule.line_of(key)}: {key}: {problem}") from problem
 
-    def expression(source: str | int | float, key: str) -> Expression:
-        return _checked(rule, key, lambda: compile_expression(env, str(source), names))
 
-    def template(source: str, key: str) -> Expression:
-        return _checked(rule, key, lambda: compile_template(env, source, names))
+def _expressions(rule: Rule) -> Iterator[tuple[str, str]]:
+    """The expressions of a rule as templates, with the place in its front matter."""
+    sources: list[tuple[str, str | int | float | None]] = [(f"when.{index}", source) for index, source in enumerate(rule.when)]
+    for index, advice in enumerate(rule.advice):
+        sources += [(f"advice.{index}.{name}", getattr(advice, name)) for name in ("when", "value", "low", "high")]
+    for index, patch in enumerate(rule.patch):
+        sources += [(f"patch.{index}.{name}", getattr(patch, name)) for name in ("when", "to")]
+    yield from ((key, f"{{{{ {source} }}}}") for key, source in sources if source is not None)
+
+
+def _templates(rule: Rule) -> Iterator[tuple[str, str]]:
+    """The texts of a rule that hold expressions, with the place in its front matter."""
+    yield from (("say", rule.say), ("title", rule.title), ("confidence", rule.confidence))
+    yield from ((f"advice.{index}.why", advice.why) for index, advice in enumerate(rule.advice))
+
+
+def _compile(rule: Rule, env: ImmutableSandboxedEnvironment) -> CompiledRule:
+    def expression(source: str | int | float | None) -> Expression | None:
+        return None if source is None else compile_expression(env, str(source))
 
     return CompiledRule(
         rule=rule,
-        when=tuple(expression(source, f"when.{index}") for index, source in enumerate(rule.when)),
-        say=template(rule.say, "say"),
-        title=template(rule.title, "title"),
-        confidence=template(rule.confidence, "confidence"),
+        when=tuple(compile_expression(env, source) for source in rule.when),
+        say=compile_template(env, rule.say),
+        title=compile_template(env, rule.title),
+        confidence=compile_template(env, rule.confidence),
         advice=tuple(
             CompiledAdvice(
                 spec=spec,
-                when=expression(spec.when, f"advice.{index}.when") if spec.when else None,
-                figures={
-                    name: expression(source, f"advice.{index}.{name}")
-                    for name in ("value", "low", "high")
-                    if (source := getattr(spec, name)) is not None
-                },
-                why=template(spec.why, f"advice.{index}.why"),
+                when=expression(spec.when),
+                figures={name: compiled for name in ("value", "low", "high") if (compiled := expression(getattr(spec, name))) is not None},
+                why=compile_template(env, spec.why),
             )
-            for index, spec in enumerate(rule.advice)
+            for spec in rule.advice
         ),
-        patches=tuple(
-            CompiledPatch(
-                spec=spec,
-                when=expression(spec.when, f"patch.{index}.when") if spec.when else None,
-                to=expression(spec.to, f"patch.{index}.to") if spec.to is not None else None,
-            )
-            for index, spec in enumerate(rule.patch)
-        ),
+        patches=tuple(CompiledPatch(spec=spec, when=expression(spec.when), to=expression(spec.to)) for spec in rule.patch),
     )
-
-
-def _checked(rule: Rule, key: str, build: Callable[[], Expression]) -> Expression:
-    try:
-        return build()
-    except NameProblem as problem:
-        raise RuleError(f"{rule.file}:{rule.line_of(key)}: {key}: {problem}") from problem

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines import sglang
 from analyzer.engines.interval import rounded_up
+from analyzer.engines.sglang_effective import implied_fraction
 from analyzer.engines.sglang_headroom import draft_weights_in_static_share
 from analyzer.engines.sglang_pool import most_tokens_needed, pool_limits_input, smallest_fraction_for
 from analyzer.engines.tokens import bytes_per_token
@@ -79,6 +81,9 @@ def budget_figures(run: Run, rank: Rank | None) -> dict[str, Any]:
         return values
     if fraction is not None:
         values["kv_budget"] = sglang.kv_budget(pre, post, fraction)
+    pools = rank.size("kv_cache") if rank is not None else None
+    if pools is not None:
+        values["implied_fraction"], _, values["implied_at_most"] = implied_fraction(pre, post, pools)
     per_token, context = _bytes_per_token(rank) if rank is not None else None, context_length(run)
     if per_token is not None and context is not None:
         values["fraction_for_one_request"] = rounded_up(smallest_fraction_for(pre, post, per_token, context) * asked_per_effect(run), 3)
@@ -101,9 +106,7 @@ def pool_figures(run: Run, event: Event) -> dict[str, Any]:
     if fact.kind != "pool_out_of_memory":
         return {}
     page = run.args.get("page_size")
-    needed = (
-        most_tokens_needed(asked, page if isinstance(page, int) else None, "decode" in fact.fields) if isinstance(asked, int) else None
-    )
+    needed = most_tokens_needed(asked, page if isinstance(page, int) else None, "decode" in fact.fields) if isinstance(asked, int) else None
     return {"pool_available": pool_available(fact), "pool_needed_at_most": needed, "state_slots_available": _part(fact, "mamba")}
 
 
@@ -137,3 +140,19 @@ def _bytes_per_token(rank: Rank) -> Size | None:
     size = rank.size("kv_cache")
     plain = len(pools) == 1 and size is not None and not any(fact.kind in ("kv_swa_usage", "mamba_alloc") for fact in rank.facts)
     return bytes_per_token(size, pools[0].fields["tokens"]) if plain and size is not None else None
+
+
+REFUSALS = ("kv_not_enough", "kv_weights_leave_none", "no_tokens_profiled", "memory_pool_too_small")
+AFTER_LOADING = ("kv_alloc", "warmup", "graph_capture", "serve")
+
+
+def _ran_out_beside_pools(event: Event) -> bool:
+    return event.kind == "torch_oom" and event.phase in AFTER_LOADING
+
+
+def trial_figures(runs: Sequence[Run]) -> dict[str, Any]:
+    """Of several runs: the largest fraction that left no pool, and the smallest one that left too little beside the pools."""
+    tried = [(run, fraction) for run in runs if run.engine == "sglang" and (fraction := mem_fraction_static(run)) is not None]
+    refused = [fraction for run, fraction in tried if any(fact.kind in REFUSALS for fact in run.facts)]
+    ran_out = [fraction for run, fraction in tried if any(_ran_out_beside_pools(event) for event in run.events)]
+    return {"largest_refused_fraction": max(refused, default=None), "smallest_exceeded_fraction": min(ran_out, default=None)}

@@ -10,17 +10,17 @@ from analyzer.cases.build import is_server_error, reached
 from analyzer.cases.exits import DEATHS, ending_signal, exit_codes
 from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
 from analyzer.cases.model import Event, Rank, Run
-from analyzer.engines import vllm
 from analyzer.engines.phases import SERVING, order
 from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
+from analyzer.rulebook import vllm_figures
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.ladder_view import overhead_figures
 from analyzer.rulebook.measured import Measured
 from analyzer.rulebook.profile_figures import arena_figures, ladder_figures, settings_figures
 from analyzer.rulebook.rulebook import JudgedKinds
-from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures
+from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures, trial_figures
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
 from analyzer.units import Size
@@ -37,58 +37,32 @@ AGREEING = (
 """Arguments by which a log and a profile are recognised as belonging together; utilization is not, it is clamped on the way."""
 
 
+DEPLOYMENT = ("context_length", "max_model_len", "model", "model_path", "quantization", "tensor_parallel_size", "tp_size")
+"""Arguments that decide how much the weights take on a card."""
+
+
 def run_view(run: Run | None) -> View:
     if run is None:
         return View("run", {})
-    utilization, source = utilization_in_effect(run)
     return View(
         "run",
         {
             "args": View("run.args", run.args),
-            "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
             "died": any(fact.kind in DEATHS for fact in run.facts),
             "engine": run.engine,
             "forced": run.choice.path == "forced",
             "head_cut": run.head_cut,
             "kinds": frozenset(fact.kind for fact in run.facts),
-            "kv_cache_usage": max(
-                (usage for fact in run.all("stats") if (usage := fact.number("kv_cache_usage")) is not None), default=None
-            ),
             "path": run.choice.path,
             "phase": run.phase,
             "profile": run.choice.profile,
             "served": run.outcome == "served",
-            "utilization": utilization,
-            "utilization_source": source,
             "version": run.version_text,
             "worst_rank": lambda: worst_rank(run).name if run.ranks else None,
             **run_figures(run),
+            **vllm_figures.run_figures(run),
         },
     )
-
-
-def utilization_in_effect(run: Run) -> tuple[float | None, str | None]:
-    """vLLM's utilization and where it comes from: the engine's own messages, then the arguments, then the default of the release."""
-    if run.engine != "vllm":
-        return None, None
-    asked = run.args.get("gpu_memory_utilization")
-    printed = next(
-        (
-            value
-            for kind in ("free_memory_below_utilization", "startup_memory_summary", "profiling_result_v0")
-            for fact in run.all(kind)
-            if (value := fact.number("utilization")) is not None
-        ),
-        None,
-    )
-    default = vllm.default_utilization(run.version)
-    if isinstance(asked, (int, float)):
-        return float(asked), "as passed to the engine"
-    if printed is not None and printed == default:
-        return printed, f"the engine's default, because nothing sets it (vLLM {run.version_text})"
-    if printed is not None:
-        return printed, "as the engine printed it"
-    return (default, f"the engine's default (vLLM {run.version_text})") if default is not None and not run.head_cut else (None, None)
 
 
 def worst_rank(run: Run) -> Rank:
@@ -116,7 +90,7 @@ def rank_view(run: Run | None, rank: Rank | None) -> View:
     values: dict[str, Any] = {item: entry.size for item, entry in rank.ledger.items()}
     values |= {"name": rank.name, "device": rank.device}
     values |= {"shortfall": measured.shortfall, "overhead_spent": measured.overhead_spent, "overhead_at_least": measured.overhead_at_least}
-    values["smallest_utilization"] = measured.smallest_utilization
+    values["smallest_utilization"] = vllm_figures.smallest_utilization(run, rank)
     values |= budget_figures(run, rank)
     return View("rank", values)
 
@@ -196,10 +170,7 @@ def _device_figures(run: Run, event: Event) -> dict[str, Any]:
     if fact.kind == "torch_oom":
         use = use_at_failure(fact, frozenset(entry.line.origin.pid for entry in run.facts if entry.line.origin.pid is not None))
         return {"neighbours": use.others, "non_torch": outside_torch(fact, use), "held_elsewhere": held_elsewhere(fact, use)}
-    total, free = fact.fields.get("total"), fact.fields.get("free_at_start")
-    if isinstance(total, Size) and isinstance(free, Size):
-        return {"taken_elsewhere": total - free, "largest_passing_utilization": vllm.largest_passing_utilization(free, total)}
-    return {}
+    return vllm_figures.startup_check_figures(run, event) if fact.kind == "free_memory_below_utilization" else {}
 
 
 def selection_view(case: Case, run: Run | None) -> View:
@@ -229,6 +200,7 @@ def case_view(case: Case, run: Run | None) -> View:
             "runs": len(case.runs),
             "stale_profile": stale_profile(case, run),
             **overhead_figures(case),
+            **trial_figures(case.runs),
         },
     )
 
@@ -241,6 +213,12 @@ def stale_profile(case: Case, run: Run | None) -> str | None:
     chosen_now = replayed(case, run) if run.choice.path == "selected" else None
     differs = not agrees(profile, run) or (chosen_now is not None and chosen_now != profile.name)
     return profile.name if differs else None
+
+
+def same_deployment(profile: Profile, run: Run) -> bool:
+    """Whether the profile and the log speak of the same model served in the same way, whatever share of memory it gets."""
+    shared = [key for key in DEPLOYMENT if key in run.args and profile.value(key) is not None]
+    return bool(shared) and all(run.args[key] == profile.value(key) for key in shared)
 
 
 def agrees(profile: Profile, run: Run) -> bool:
@@ -289,6 +267,7 @@ def profile_view(case: Case, settings: Settings, profile: Profile, run: Run | No
         "need_at_least": measured.need_at_least if measured is not None and used else None,
         "need_by_overhead": both + overhead if both is not None and overhead is not None and not used else None,
         "requires_free_bytes": requires,
+        "same_deployment_as_log": same_deployment(profile, run) if run is not None else None,
         "same_settings_as_log": agrees(profile, run) if run is not None else None,
         "saturation": total * (utilization / settings.selection.safety_factor) if total is not None and utilization is not None else None,
         "siblings_utilization": siblings.most_common(1)[0][0] if siblings else None,

@@ -9,6 +9,7 @@ from analyzer.grammar import Grammars
 from analyzer.rulebook.rule import Rule
 
 RUN: dict[str, str] = {
+    "arena_pinned": "vLLM: whether the KV arena has a fixed size, by the engine's own message or by its arguments",
     "args": "engine arguments that the log shows, in snake_case; `run.args.max_model_len`",
     "asked_fraction": "mem_fraction_static as the arguments show it",
     "context_length": "SGLang: the context length in tokens, as asked for or as printed",
@@ -38,6 +39,8 @@ RANK: dict[str, str] = {
     **dict.fromkeys(LEDGER_ITEMS, "ledger item, an amount of memory"),
     "device": "device of the rank, as printed",
     "fraction_for_one_request": "the SGLang fraction whose pool holds one request of the full context length",
+    "implied_at_most": "SGLang: the largest fraction that the printed figures allow, (pre - post + pools) / pre with their rounding",
+    "implied_fraction": "SGLang: the fraction that was in effect by the size of the pools, (pre - post + pools) / pre",
     "kv_budget": "SGLang: what the fraction leaves for the KV pool, post - pre x (1 - fraction)",
     "name": "name of the rank",
     "overhead_at_least": "free at start - weights - KV arena of a run that failed, plus what it lacked: the true overhead is larger",
@@ -46,7 +49,7 @@ RANK: dict[str, str] = {
     "pre": "SGLang: free memory before the weights, the least of all ranks",
     "shortfall": "what the refused allocation lacked: tried - free at failure",
     "smallest_fraction": "SGLang: the fraction at which the KV budget is zero, as the engine prints it, else 1 - post / pre",
-    "smallest_utilization": "vLLM: the utilization at which the KV cache would hold what is needed",
+    "smallest_utilization": "vLLM: the utilization whose KV cache holds one request, or is just empty where it came out negative",
     "suggested_fraction": "SGLang: a fraction with some room above the smallest one; absent when there is none below 0.99",
 }
 EVENT: dict[str, str] = {
@@ -61,7 +64,7 @@ EVENT: dict[str, str] = {
     "held_elsewhere": "total - free - what this process holds, at an out-of-memory error",
     "implausible_figure": "whether it holds a figure that no device can have (an underflow of the printer)",
     "kind": "kind of the fact",
-    "largest_passing_utilization": "vLLM start-up check: the largest utilization that this free memory passes",
+    "largest_passing_utilization": "vLLM start-up check: the largest utilization that every rank which refused would pass",
     "neighbours": "memory of processes that are not of this engine, at an out-of-memory error",
     "non_torch": "memory of this process outside PyTorch's allocator, at an out-of-memory error",
     "other_failures": "kinds of other messages of the run that tell a cause by themselves",
@@ -138,6 +141,7 @@ PROFILE: dict[str, str] = {
     "requires_free_bytes": "the threshold, as in the file",
     "saturation": "free memory above which the budget no longer grows",
     "siblings_utilization": "the utilization that the other profiles of the file agree on",
+    "same_deployment_as_log": "whether model, parallelism and context length are those of the log, of which at least one must be in both",
     "same_settings_as_log": "whether the log's arguments agree with this profile",
     "utilization": "gpu_memory_utilization or mem_fraction_static, as in the file",
     "used": "whether the run of the log used this profile",
@@ -168,6 +172,7 @@ PROBLEM: dict[str, str] = {
 }
 CASE: dict[str, str] = {
     "has_settings": "whether a settings file was given",
+    "largest_refused_fraction": "SGLang: of all runs, the largest mem_fraction_static that left no KV pool",
     "left_out": "runs that stand on no ladder, and why",
     "measured": "whether any log or receipt was given",
     "overhead_common": "the least overhead beyond weights and arena with which each profile that shares it passed",
@@ -177,6 +182,7 @@ CASE: dict[str, str] = {
     "overhead_reason": "why it is taken for constant or not",
     "overhead_spread": "difference of those overheads",
     "runs": "number of runs",
+    "smallest_exceeded_fraction": "SGLang: of all runs, the smallest mem_fraction_static at which memory beside the pools ran out",
     "stale_profile": "profile of the log whose settings in the file differ from the ones in the log",
 }
 

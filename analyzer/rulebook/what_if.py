@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analyzer.analysis import WhatIf
 from analyzer.rulebook.case import Case
-from analyzer.rulebook.forecast import Forecast, forecast, unpinned_run
+from analyzer.rulebook.forecast import Forecast, forecast, unpinned
 from analyzer.settings.errors import SettingsError
 from analyzer.settings.loading import replaced
 from analyzer.settings.model import Settings
@@ -123,19 +123,16 @@ def _engine(found: Forecast) -> Iterator[str]:
 
 
 def _unpinned(case: Case, changed: Settings) -> Iterator[str]:
-    """What runs without a pin showed, of each profile from which the question takes the pin."""
+    """What a log shows of running without a pin, for each profile from which the question takes it."""
     before = case.settings.profiles if case.settings is not None else {}
     for name, profile in changed.profiles.items():
         if before[name].value("kv_cache_memory_bytes") is None or profile.value("kv_cache_memory_bytes") is not None:
             continue
-        run = unpinned_run(case, profile)
-        rank = next((rank for rank in run.ranks if {"kv_needed", "kv_cache"} <= rank.ledger.keys()), None) if run is not None else None
-        if rank is None:
-            yield f"Without the pin of {name} the engine sizes the KV cache by its own profiling; no log shows how much it finds."
-            continue
-        needed, available = rank.ledger["kv_needed"].size, rank.ledger["kv_cache"].size
-        verdict = "so unpinning is refused" if needed.low > available.high else "so it may work"
-        yield f"Without the pin of {name} profiling left {available} for the KV cache, and one request needs {needed}: {verdict}."
+        found = unpinned(case, profile)
+        if found is None:
+            yield f"{name} loses its pin: the engine then sizes the KV cache by its own profiling, and no log shows how much that leaves."
+        else:
+            yield f"{name} loses its pin: {found}, so removing it is {'wrong' if found.refused else 'possible'}."
 
 
 def _signed(amount: int) -> str:

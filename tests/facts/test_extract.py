@@ -7,6 +7,7 @@ import pytest
 from analyzer.facts.extract import Extraction
 from analyzer.facts.fact import Fact
 from analyzer.inputs.lines import Line
+from analyzer.units import Size
 from tests.facts.conftest import Extract
 
 WEIGHTS = "Model loading took 16.44 GiB memory and 3.12 seconds"
@@ -151,10 +152,10 @@ def test_a_line_of_the_same_words_over_and_over_takes_no_hour(extract: Extract, 
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("size", "16 GiB"), ("text", 16), ("integer", "16"), ("integer", True), ("number", "16"), ("number", True), ("mapping", [])],
+    [("size", 16), ("text", 16), ("integer", "16"), ("integer", True), ("number", "16"), ("number", True), ("mapping", "{}")],
 )
 def test_a_field_of_another_type_than_asked_for_is_a_mistake(kind: str, value: object):
-    fact = Fact("weights_memory", LINE, fields={"field": [value] if kind == "size" else value})
+    fact = Fact("weights_memory", LINE, fields={"field": value})
     with pytest.raises(TypeError, match=r"weights_memory\.field is .* expected"):
         getattr(fact, kind)("field")
 
@@ -165,3 +166,9 @@ def test_a_field_that_is_not_there_is_none():
     assert (fact.mapping("x"), fact.many("x")) == ({}, [])
     assert (fact.mapping("clause"), fact.many("clause"), fact.many("pids")) == ({"pid": 7}, [{"pid": 7}], [1, 2])
     assert fact.size("implausible") is None
+
+
+def test_a_field_that_the_log_repeats_is_what_all_its_copies_say():
+    fact = Fact("stats", LINE, {"same": [3, 3], "different": [3, 4], "sizes": [Size.exact(5), Size.exact(5)], "texts": ["a", "b"]})
+    assert (fact.integer("same"), fact.number("same"), fact.size("sizes")) == (3, 3.0, Size.exact(5))
+    assert (fact.integer("different"), fact.number("different"), fact.text("texts")) == (None, None, None)

@@ -1,11 +1,11 @@
 """Rules' expressions: yes, no, or not to be told; every name known; and nothing of Python within reach."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
-from analyzer.rulebook.expressions import Missing, NameProblem, View, compile_expression, compile_template, environment
+from analyzer.rulebook.expressions import Missing, NameProblem, View, check_template, compile_expression, compile_template, environment
 from analyzer.units import GIB, CannotTell, Size, parse_size
 
 VOCABULARY: dict[str, frozenset[str] | None] = {
@@ -39,12 +39,25 @@ SCOPES = {
 }
 
 
+def checked_expression(source: str) -> Callable[[Mapping[str, Any]], Any]:
+    """An expression as the rulebook takes it: checked first, compiled when asked."""
+    env = environment()
+    check_template(env, f"{{{{ {source} }}}}", VOCABULARY)
+    return compile_expression(env, source)
+
+
+def checked_template(source: str) -> Callable[[Mapping[str, Any]], str]:
+    env = environment()
+    check_template(env, source, VOCABULARY)
+    return compile_template(env, source)
+
+
 def evaluate(source: str) -> Any:
-    return compile_expression(environment(), source, VOCABULARY)(SCOPES)
+    return checked_expression(source)(SCOPES)
 
 
 def render(source: str) -> str:
-    return compile_template(environment(), source, VOCABULARY)(SCOPES)
+    return checked_template(source)(SCOPES)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +135,7 @@ def test_definitely_no(source: str):
     ],
 )
 def test_what_is_missing_is_neither_yes_nor_no(source: str, name: str | None):
-    expression = compile_expression(environment(), source, VOCABULARY)
+    expression = checked_expression(source)
     with pytest.raises(Missing) as raised:
         bool(expression(SCOPES))
     assert name is None or raised.value.name == name
@@ -160,7 +173,7 @@ def test_what_cannot_be_computed_is_missing(source: str):
 )
 def test_a_typo_is_an_error(source: str, complaint: str):
     with pytest.raises(NameProblem, match=complaint):
-        compile_expression(environment(), source, VOCABULARY)
+        checked_expression(source)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +199,7 @@ def test_a_typo_is_an_error(source: str, complaint: str):
 )
 def test_python_is_out_of_reach_when_loaded(source: str):
     with pytest.raises(NameProblem):
-        compile_expression(environment(), source, VOCABULARY)
+        checked_expression(source)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +223,7 @@ def test_python_is_out_of_reach_when_loaded(source: str):
     ],
 )
 def test_and_when_evaluated(source: str):
-    expression = compile_expression(environment(), source, VOCABULARY)
+    expression = checked_expression(source)
     with pytest.raises(Missing):
         str(expression(SCOPES))
 
@@ -232,7 +245,7 @@ def test_and_when_evaluated(source: str):
 )
 def test_so_it_is_for_texts(source: str):
     with pytest.raises(NameProblem):
-        compile_template(environment(), source, VOCABULARY)
+        checked_template(source)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +284,7 @@ def test_a_view_asks_only_for_what_is_named():
         return ask
 
     view = View("rank", {"name": quantity("name"), "weights": quantity("weights")})
-    assert compile_expression(environment(), "rank.name", VOCABULARY)({"rank": view}) == "name"
+    assert checked_expression("rank.name")({"rank": view}) == "name"
     assert asked == ["name"]
     assert (set(view), len(view), "weights" in view, "kv_pinned" in view) == ({"name", "weights"}, 2, True, False)
 

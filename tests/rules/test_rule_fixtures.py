@@ -10,6 +10,7 @@ import yaml
 
 from analyzer import analyze
 from analyzer.content import content_folder
+from analyzer.pipeline import Device
 from analyzer.rulebook.rule import load_rules
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "rules"
@@ -32,7 +33,12 @@ def test_rule_on_its_fixture(rule: str, example: dict[str, Any], tmp_path: Path)
     if "config" in example:
         settings = [tmp_path / "profiles.yaml"]
         settings[0].write_text(example["config"], encoding="utf-8")
-    analysis = analyze([log] if "log" in example else [], settings)
+    inputs = [log] if "log" in example else []
+    if "receipts" in example:
+        inputs.append(tmp_path / "receipts.jsonl")
+        inputs[-1].write_text(example["receipts"], encoding="utf-8")
+    device = Device(example.get("total"), example.get("most_free"))
+    analysis = analyze(inputs, settings, device=device)
     fired = [finding for finding in analysis.findings if finding.rule == rule]
     abstained = [entry for entry in analysis.abstentions if entry.rule == rule]
     assert example["expect"] in ("fires", "silent", "abstains")
