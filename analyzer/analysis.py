@@ -127,6 +127,38 @@ class Patch(Record):
     diff: str
 
 
+Expected = Literal["starts", "fails", "cannot tell", "nothing fits"]
+
+
+class RungRecord(Record):
+    """One run on a ladder; `counts` is False for one that took another path."""
+
+    free: int
+    outcome: Literal["pass", "fail"]
+    counts: bool
+
+
+class BandRecord(Record):
+    """From `low` to `high` raw free bytes, both included: who is selected, and what measured runs say of it."""
+
+    low: int
+    high: int
+    profile: str | None
+    expected: Expected
+    why: str
+    breaks: bool = False
+    """Whether it fails although a profile that starts is selected with less free memory."""
+
+
+class MapRecord(Record):
+    """Which profile the selector takes at which free memory of a device of `total` bytes."""
+
+    total: int
+    bands: list[BandRecord]
+    unreachable: list[str] = []
+    saturated: list[str] = []
+
+
 class LadderRecord(Record):
     """What several runs of one profile measured: where it fails, where it passes, and the overhead that follows."""
 
@@ -140,6 +172,8 @@ class LadderRecord(Record):
     next_probe: int | None = None
     """Raw free memory at which one more run would tell most."""
     notes: list[str] = []
+    rungs: list[RungRecord] = Field(default=[], exclude=True)
+    """All runs, for the picture; the JSON output has the two lists above."""
 
 
 class WhatIf(Record):
@@ -151,7 +185,7 @@ class WhatIf(Record):
     profile: str | None = None
     budget: int | None = None
     utilization: float | None = None
-    expected: Literal["starts", "fails", "cannot tell", "nothing fits"]
+    expected: Expected
     spare_at_least: int | None = None
     spare_at_most: int | None = None
     reasons: list[str] = []
@@ -201,6 +235,7 @@ class Analysis(Record):
     """One diff for each settings file, with all its patches together."""
     abstentions: list[Abstention] = Field(default=[], exclude=True)
     what_if: WhatIf | None = Field(default=None, exclude=True)
+    selection_map: MapRecord | None = Field(default=None, exclude=True)
     not_logged: list[str] = Field(default=[], exclude=True)
     understood: bool = Field(default=True, exclude=True)
     """False when no engine start, failure or serving was recognised in any input (exit code 3)."""

@@ -19,6 +19,7 @@ from analyzer.inputs.reader import read_documents
 from analyzer.records import fact_records, finding, in_reading_order, input_record, ladder_records, run_record, unknown_lines
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Judgement, judge
+from analyzer.rulebook.outlook import outlook
 from analyzer.rulebook.proposals import Proposal, propose, together
 from analyzer.rulebook.rulebook import Rulebook, load_rulebook
 from analyzer.rulebook.rungs import ladders_of
@@ -127,6 +128,7 @@ def _analysis(
         findings=[finding(ruling, proposals) for ruling in in_reading_order(judgement.rulings)],
         patches=[proposal.patch for proposal in proposals],
         ladder=ladder_records(case),
+        selection_map=outlook(case),
         facts=[record for run in case.runs for record in fact_records(run)],
         unknown_lines=unknown_lines(extractions),
         file_diffs=[patch.diff for patch in file_patches],

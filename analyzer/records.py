@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.analysis import FactRecord, Finding, InputRecord, LadderRecord, RankRecord, RunRecord, SizeRecord, UnknownLine
+from analyzer.analysis import FactRecord, Finding, InputRecord, LadderRecord, RankRecord, RungRecord, RunRecord, SizeRecord, UnknownLine
 from analyzer.cases.ladder import Ladder, to_record
 from analyzer.cases.ladder_probe import next_probe
 from analyzer.cases.model import Item, Rank, Run
@@ -88,7 +88,9 @@ def _ladder_record(case: Case, ladder: Ladder) -> LadderRecord:
         raw = raw_free_needed(recommended.threshold, factor)
         notes.append(f"As the selector compares it with free x {factor}, it asks for {group_digits(raw)} raw free bytes.")
     notes.append(f"Next run: {'none' if probe.free is None else f'{group_digits(probe.free)} bytes free'}, {probe.reason}.")
-    return record.model_copy(update={"notes": [*record.notes, *notes], "recommended": recommended.threshold, "next_probe": probe.free})
+    rungs = [RungRecord(free=rung.receipt.free.bytes, outcome=rung.receipt.outcome, counts=rung.counts) for rung in ladder.rungs]
+    added = {"notes": [*record.notes, *notes], "recommended": recommended.threshold, "next_probe": probe.free, "rungs": rungs}
+    return record.model_copy(update=added)
 
 
 def finding(ruling: Ruling, proposals: Sequence[Proposal]) -> Finding:

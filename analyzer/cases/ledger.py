@@ -12,6 +12,7 @@ from analyzer.facts.fact import Fact
 from analyzer.units import Size
 
 ITEM_OF_FIELD: Mapping[tuple[str, str], str] = {
+    ("hsa_out_of_resources", "free"): "free_at_failure",
     ("omni_ar_started", "free_before_load"): "free_at_start",
     ("omni_ar_startup", "free_before_load"): "free_at_start",
     ("torch_oom", "free"): "free_at_failure",

@@ -28,13 +28,34 @@ def loading_items(facts: Sequence[Fact]) -> dict[str, Item]:
     """Free memory before the first load and after the last one that the pools were sized after; the weights of all loads."""
     loads = _with_sizes([fact for fact in facts if fact.kind == "load_weight_end"], ("free",))
     start = _first_free(facts, "load_weight_begin") or _first_free(facts, "init_torch_distributed_end")
-    items = {"free_at_start": start} if start else {}
     if not loads:
-        return items
-    sized = _with_sizes(list(takewhile(lambda fact: fact.kind not in SIZED, facts)), ("free",))
-    last, after = [load for load in loads if load in sized][-1:] or loads[:1]
-    items["free_after_load"] = Item(after, "measured", "load_weight_end", last)
-    return items
+        return {"free_at_start": start} if start else {}
+    before_sizing = _with_sizes(list(takewhile(lambda fact: fact.kind not in SIZED, facts)), ("free",))
+    last, after = ([load for load in loads if load in before_sizing] or loads[:1])[-1]
+    weights = _weights([fact for fact, _ in loads]) or _difference(start, after, last)
+    if start is None:
+        start = _before_loading(*loads[0])
+    known = {"free_at_start": start, "free_after_load": Item(after, "measured", "load_weight_end", last), "weights": weights}
+    return {name: item for name, item in known.items() if item is not None}
+
+
+def _weights(loads: Sequence[Fact]) -> Item | None:
+    """The sum of what the loads took; None when one of them does not say it (before 0.4.3.post4)."""
+    sizes = [size for fact in loads if (size := fact.size("weights")) is not None]
+    if len(sizes) < len(loads):
+        return None
+    if len(sizes) == 1:
+        return Item(sizes[0], "measured", "load_weight_end", loads[0])
+    return Item(_sum(sizes), "computed", f"sum of {len(sizes)} loads", loads[0])
+
+
+def _difference(start: Item | None, after: Size, load: Fact) -> Item | None:
+    return Item(start.size - after, "computed", "free before loading - free after it", load) if start is not None else None
+
+
+def _before_loading(load: Fact, free: Size) -> Item | None:
+    weights = load.size("weights")
+    return Item(free + weights, "computed", "free after loading + weights", load) if weights is not None else None
 
 
 def pool_items(facts: Sequence[Fact]) -> dict[str, Item]:

@@ -28,6 +28,7 @@ PHASE_AFTER: dict[str, Phase] = {
     "symm_mem_prealloc": "init",
     # weights
     "diffusion_loading": "load_weights",
+    "load_out_of_memory": "load_weights",
     "load_weight_begin": "load_weights",
     "omni_ar_startup": "load_weights",
     "shards_progress": "load_weights",
@@ -148,6 +149,9 @@ NO_SUCCESS = frozenset(
     }
 )
 """Messages that only a serving engine prints, but when something goes wrong."""
+
+PREPARED = frozenset({"capture_graph_end", "graph_captured"})
+"""Messages of the last long step of a start; only a short warm-up and the server's own line come after them."""
 
 SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() if phase == "serve") - NO_SUCCESS
 """Messages that only an engine prints whose start succeeded."""

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from analyzer.analysis import Finding, RankRecord, RunRecord
 from analyzer.content import content_folder
 from analyzer.outputs import wording
+from analyzer.outputs.ladder_plot import ladder_svg
 from analyzer.outputs.places import Place, evidence_of
 from analyzer.outputs.printable import printable
 from analyzer.outputs.redaction import RedactedAnalysis
@@ -50,6 +51,7 @@ def to_html(analysis: RedactedAnalysis) -> str:
         analysis=analysis,
         anchors={line: f"evidence-{number}" for number, line in enumerate(evidence_of(analysis.findings), start=1)},
         facts_shown=FACTS,
+        ladder_picture=_ladder_picture(analysis),
         findings_by_role=_by_role(analysis.findings),
         ranks=_ranks(analysis),
         script=Markup(script),  # noqa: S704  a file of the package
@@ -80,6 +82,11 @@ def _ranks(analysis: RedactedAnalysis) -> list[RankView]:
 def _picture(rank: RankRecord, number: int) -> Markup:
     title = escape(printable(f"Memory of rank {rank.rank}, item by item; the table below holds the same figures"))
     return Markup(waterfall_svg(rank.ledger, title, f"picture-{number}-"))  # noqa: S704  drawn here; its only foreign text is escaped
+
+
+def _ladder_picture(analysis: RedactedAnalysis) -> Markup:
+    title = escape("Free memory against outcome for each profile, and which profile is selected; the tables hold the same figures")
+    return Markup(ladder_svg(analysis.ladder, analysis.selection_map, title, "ladder-"))  # noqa: S704  as above
 
 
 def _field(value: Any) -> str:

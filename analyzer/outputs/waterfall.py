@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from analyzer.analysis import SizeRecord
+from analyzer.outputs.picture import INK, svg_element
 from analyzer.outputs.printable import printable
 from analyzer.outputs.wording import LEDGER_ITEMS, amount
 
@@ -31,7 +30,6 @@ COLOURS = {
 }
 _STACKED = ("other_processes", "weights", "non_torch", "activation_peak", "kv_cache", "kv_pinned", "cuda_graphs", "unaccounted")
 _WHISKER = 0.004  # of the width: narrower intervals would not be seen
-_INK = "#123456"  # a stand-in, replaced by the colour of the surrounding text
 _ROW_INCHES = 0.30
 
 
@@ -88,19 +86,7 @@ def waterfall_svg(ledger: Mapping[str, SizeRecord], title: str, prefix: str) -> 
     rows = bars(ledger)
     if not rows:
         return ""
-    import matplotlib as mpl  # noqa: PLC0415  costs half a second, which a run without pictures must not pay
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(
-            {"svg.fonttype": "none", "svg.hashsalt": "waterfall", "font.size": 10, "text.color": _INK, "text.parse_math": False}
-        )
-        figure = Figure()
-        _draw(figure, rows, ledger)
-        written = io.StringIO()
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return _embedded(written.getvalue(), title, prefix)
+    return svg_element(lambda figure: _draw(figure, rows, ledger), title, prefix)
 
 
 def _draw(figure: Figure, rows: list[Bar], ledger: Mapping[str, SizeRecord]) -> None:
@@ -117,40 +103,23 @@ def _draw(figure: Figure, rows: list[Bar], ledger: Mapping[str, SizeRecord]) -> 
     if total:
         axes.text(total.bytes, -0.85, f"total {printable(amount(total))}", ha="right", va="center", fontweight="bold")
     if budget:
-        axes.plot([budget.bytes, budget.bytes], [-0.45, len(rows) - 0.3], color=_INK, linestyle=(0, (4, 3)), linewidth=1.2)
+        axes.plot([budget.bytes, budget.bytes], [-0.45, len(rows) - 0.3], color=INK, linestyle=(0, (4, 3)), linewidth=1.2)
         axes.text(budget.bytes, len(rows), f"budget {printable(amount(budget))}", ha="center", va="center")
     for row, bar in enumerate(rows):
         _row(axes, row, bar, right - left)
 
 
 def _frame(axes: Axes, total: int, rows: int) -> None:
-    axes.plot([0, total, total, 0, 0], [-0.45, -0.45, rows - 0.45, rows - 0.45, -0.45], color=_INK, linewidth=0.8, alpha=0.5)
+    axes.plot([0, total, total, 0, 0], [-0.45, -0.45, rows - 0.45, rows - 0.45, -0.45], color=INK, linewidth=0.8, alpha=0.5)
 
 
 def _row(axes: Axes, row: int, bar: Bar, width: int) -> None:
     colour = COLOURS[bar.item] if bar.size.bytes >= 0 else COLOURS["allocation_refused"]
     fill = "none" if bar.lacking or bar.item == "free_at_failure" else colour
-    edge = colour if bar.lacking else _INK
+    edge = colour if bar.lacking else INK
     axes.barh(row, bar.end - bar.start, left=bar.start, height=0.62, facecolor=fill, edgecolor=edge, linewidth=1.6 if bar.lacking else 0.6)
     if (bar.size.high - bar.size.low) > width * _WHISKER:
         offset = bar.start if bar.size.bytes >= 0 else bar.end - bar.size.bytes
-        axes.plot([offset + bar.size.low, offset + bar.size.high], [row, row], color=_INK, linewidth=1.5, marker="|", markersize=8)
+        axes.plot([offset + bar.size.low, offset + bar.size.high], [row, row], color=INK, linewidth=1.5, marker="|", markersize=8)
     axes.text(-0.02, row, LEDGER_ITEMS[bar.item], ha="right", va="center", transform=axes.get_yaxis_transform())
     axes.text(1.015, row, bar.label, ha="left", va="center", transform=axes.get_yaxis_transform())
-
-
-_PROLOGUE = re.compile(r"^.*?(?=<svg )|<metadata>.*?</metadata>", re.DOTALL)
-_VIEW_BOX = re.compile(r'viewBox="[^"]*"')
-_ID = re.compile(r'(\bid="|url\(#|href="#)')
-
-
-def _embedded(svg: str, title: str, prefix: str) -> str:
-    """The picture as an element of a page: no prologue, no metadata, no fixed size, its own ids, the page's ink."""
-    body = _PROLOGUE.sub("", svg)
-    head, _, rest = body.partition(">")
-    view_box = "".join(_VIEW_BOX.findall(head))
-    opening = (
-        f'<svg class="waterfall" role="img" aria-labelledby="{prefix}title" {view_box} xmlns="http://www.w3.org/2000/svg" '
-        f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{prefix}title">{title}</title>'
-    )
-    return opening + _ID.sub(rf"\1{prefix}", rest).replace(_INK, "currentColor").strip()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
+from analyzer.analysis import Expected
 from analyzer.engines import vllm
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.measured import Measured
 from analyzer.settings.model import Profile, Settings
 from analyzer.settings.selection import Selection, engine_utilization, exact, select
 from analyzer.units import Size, format_bytes, group_digits
-
-Expected: TypeAlias = Literal["starts", "fails", "cannot tell", "nothing fits"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analyzer.cases.model import Rank, Run
-from analyzer.engines.tokens import bytes_per_token, pool_for, tokens_in
+from analyzer.engines.tokens import bytes_per_token, pool_for
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.forecast import unpinned
 from analyzer.settings.amounts import BYTE_ARGUMENTS
@@ -88,13 +88,13 @@ def arena_figures(case: Case, profile: Profile, run: Run | None, rank: Rank | No
     if None not in types and types[0] != types[1]:
         return found
     per_token = bytes_per_token(pool, tokens)
-    held = tokens_in(Size.exact(arena), per_token)
+    held = arena * tokens // pool.bytes
     spare = Size.exact(arena) - pool_for(window, per_token)
     return found | {
-        "arena_tokens": held.high,
+        "arena_tokens": held,
         "bytes_per_token": per_token.bytes,
         "slack": spare,
-        "slack_percent": round(100 * (held.high / window - 1), 1),
+        "slack_percent": round(100 * (held / window - 1), 1),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from analyzer.analysis import Advice, Outcome, Phase, Role, Verdict
 from analyzer.cases.ladder import Ladder
 from analyzer.cases.model import Run
+from analyzer.engines.phases import PHASE_AFTER, PREPARED
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Ruling
 from analyzer.units import group_digits
@@ -42,6 +43,9 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
         )
     if run is not None and run.outcome == "served":
         return Verdict(outcome="served", cause="none", phase=run.phase, confidence="likely", summary=_healthy(run))
+    if run is not None and _ends_prepared(run):
+        summary = "No failure in this log: it ends when the graphs had been captured, the last long step of a start. Whether it then served is not shown."
+        return Verdict(outcome="unknown", cause="none", phase=run.phase, confidence="possible", summary=summary)
     if run is not None and run.engine is not None:
         summary = (
             f"No failure in this log: it ends in phase {run.phase or 'unknown'} of the start, before any outcome. "
@@ -124,6 +128,12 @@ def _run_that_matters(case: Case, rulings: Sequence[Ruling]) -> Run | None:
     if last_failed is None or (last is not last_failed and last.outcome == "served"):
         return last
     return last_failed
+
+
+def _ends_prepared(run: Run) -> bool:
+    """Whether the last thing that the run is seen to do is to finish its graphs."""
+    steps = [fact.kind for fact in run.facts if fact.kind in PHASE_AFTER]
+    return bool(steps) and steps[-1] in PREPARED
 
 
 def _healthy(run: Run) -> str:

@@ -9,8 +9,10 @@ from analyzer.engines.sglang_pool import (
     above_the_minimum,
     default_running_requests,
     enlarged_tokens,
+    most_tokens_needed,
     multimodal_reservation,
     pool_budget,
+    pool_limits_input,
     smallest_fraction_for,
 )
 from analyzer.units import GIB, MIB, Size, parse_size
@@ -104,3 +106,34 @@ def test_eagle_enlarged_the_pool_up_to_0_5_9(version: str, tokens: int) -> None:
 )
 def test_running_requests_when_nobody_sets_them(version: str, tokens: int, expected: int) -> None:
     assert default_running_requests(tokens, 131_072, Version(version)) == expected
+
+
+@pytest.mark.parametrize(
+    ("tokens", "page_size", "decoding", "most"),
+    [
+        pytest.param(148, 64, True, 9472, id="each of 148 requests may need a page of its own"),
+        pytest.param(148, None, True, 18944, id="the largest page size is assumed where none is known"),
+        pytest.param(8192, 1, False, 8256, id="a prefill of pages of one token"),
+        pytest.param(8192, 64, False, 12288, id="a prefill leaves at most a page empty for each of its requests"),
+        pytest.param(10, 64, False, 650, id="no more requests than tokens"),
+    ],
+)
+def test_most_tokens_an_allocation_takes(tokens: int, page_size: int | None, decoding: bool, most: int) -> None:
+    assert most_tokens_needed(tokens, page_size, decoding) == most
+
+
+@pytest.mark.parametrize(
+    ("allowed", "pool", "context", "limits"),
+    [
+        pytest.param(51603, 51609, 131072, True, id="both are known, the pool is smaller"),
+        pytest.param(32762, 51609, 32768, False, id="both are known, the context is smaller"),
+        pytest.param(51603, 51609, None, True, id="the pool is known"),
+        pytest.param(59862, None, 163840, True, id="below the context length"),
+        pytest.param(32762, None, 32768, False, id="the context length"),
+        pytest.param(59862, None, None, True, id="no context length is 59 868"),
+        pytest.param(32762, None, None, None, id="32 768 may be either"),
+        pytest.param(9994, None, None, None, id="so may 10 000"),
+    ],
+)
+def test_what_limits_the_longest_input(allowed: int, pool: int | None, context: int | None, limits: bool | None) -> None:
+    assert pool_limits_input(allowed, pool, context) is limits

@@ -424,8 +424,13 @@ START_FAILURES: list[Sample] = [
     ),
     (
         "[2025-07-02 07:41:59 DP7 TP7] max_total_tokens=131072 is larger than the profiled value -561981. Use the profiled value instead.",
-        "max_total_tokens_clamped",
+        "no_tokens_profiled",
         {"asked_tokens": 131072, "profiled_tokens": -561981},
+    ),
+    (
+        "[2025-07-02 07:41:59 DP7 TP7] max_total_tokens=131072 is larger than the profiled value 59868. Use the profiled value instead.",
+        "max_total_tokens_clamped",
+        {"asked_tokens": 131072, "profiled_tokens": 59868},
     ),
     (
         "RuntimeError: Not enough GPU memory for hybrid (mamba/linear-attention) state cache. Computed max_mamba_cache_size=0 "
@@ -547,7 +552,7 @@ SERVING: list[Sample] = [
         "tokens: "
         "7897 tokens from the input messages and 64000 tokens for the completion.",
         "input_too_long",
-        {"allowed_tokens": 64000, "requested_tokens": 71897, "input_tokens": 7897, "completion_tokens": 64000},
+        {"of_model": True, "allowed_tokens": 64000, "requested_tokens": 71897, "input_tokens": 7897, "completion_tokens": 64000},
     ),
     (
         "UserWarning: Warning: available_size=100, max_total_num_tokens=200\nKV cache pool leak detected!",

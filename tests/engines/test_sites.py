@@ -1,0 +1,126 @@
+"""Frames of tracebacks -> the phase and the place they belong to."""
+
+import pytest
+
+from analyzer.engines.sites import Frame, phase_of, site_of, sites_of
+
+START = (
+    "managers/scheduler.py:__init__",
+    "managers/tp_worker.py:__init__",
+    "model_executor/model_runner.py:__init__",
+    "model_executor/model_runner.py:initialize",
+)
+LOOP = ("managers/scheduler.py:event_loop_overlap", "managers/scheduler.py:run_batch", "model_executor/model_runner.py:forward")
+
+
+def frames(root: str, *places: str) -> list[Frame]:
+    return [Frame(f"{root}/{file}", function) for file, _, function in (place.partition(":") for place in places)]
+
+
+SGLANG = [
+    ("a layer while loading", (*START, "model_executor/model_runner.py:load_model", "layers/linear.py:__init__"), "load_weights", "load"),
+    (
+        "the draft model",
+        (START[0], "speculative/eagle_worker.py:__init__", *START[2:], "model_executor/model_runner.py:load_model"),
+        "load_weights",
+        "load",
+    ),
+    (
+        "the pool",
+        (*START, "model_executor/model_runner.py:init_memory_pool", "mem_cache/memory_pool.py:_create_buffers"),
+        "kv_alloc",
+        "kv_cache",
+    ),
+    (
+        "the pool, 0.5.17 and later",
+        (
+            "managers/scheduler.py:init_memory_pools",
+            "model_executor/model_runner.py:alloc_memory_pool",
+            "mem_cache/swa_memory_pool.py:__init__",
+        ),
+        "kv_alloc",
+        "kv_cache",
+    ),
+    (
+        "attention workspaces",
+        (*START, "model_executor/model_runner.py:init_attention_backend", "layers/attention/flashinfer_backend.py:__init__"),
+        "warmup",
+        "attention",
+    ),
+    (
+        "capturing a graph",
+        (
+            *START,
+            "model_executor/model_runner.py:init_cuda_graphs",
+            "model_executor/cuda_graph_runner.py:capture",
+            "models/llama.py:forward",
+        ),
+        "graph_capture",
+        "graph",
+    ),
+    (
+        "capturing a graph, 0.5.14 and later",
+        ("managers/scheduler.py:init_all_cuda_graphs", "model_executor/runner/decode_cuda_graph_runner.py:capture_one_shape"),
+        "graph_capture",
+        "graph",
+    ),
+    (
+        "replaying a graph",
+        (*LOOP, "model_executor/cuda_graph_runner.py:replay", "model_executor/cuda_graph_runner.py:replay_prepare"),
+        "serve",
+        "forward",
+    ),
+    ("executing a graph", (*LOOP, "model_executor/runner/decode_cuda_graph_runner.py:execute"), "serve", "forward"),
+    ("a prefill", (*LOOP, "models/llama.py:forward"), "serve", "forward"),
+    (
+        "log-probabilities",
+        (*LOOP, "layers/logits_processor.py:forward", "layers/logits_processor.py:compute_temp_top_p_normalized_logprobs"),
+        "serve",
+        "logprobs",
+    ),
+    ("an image", (*LOOP, "managers/mm_utils.py:general_mm_embed_routine", "models/qwen2_5_vl.py:get_image_feature"), "serve", "encoder"),
+    (
+        "the language model behind an encoder",
+        (*LOOP, "models/qwen2_5_vl.py:forward", "managers/mm_utils.py:general_mm_embed_routine", "models/qwen2.py:forward"),
+        "serve",
+        "forward",
+    ),
+    ("new weights", ("managers/scheduler.py:event_loop_normal", "managers/scheduler.py:update_weights_from_tensor"), "serve", "update"),
+    ("waking up", ("managers/scheduler.py:event_loop_normal", "managers/scheduler.py:resume_memory_occupation"), "serve", "resume"),
+]
+
+
+@pytest.mark.parametrize(("places", "phase", "site"), [pytest.param(*row[1:], id=row[0]) for row in SGLANG])
+def test_sglang(places: tuple[str, ...], phase: str, site: str) -> None:
+    found = frames("/opt/venv/lib/python3.12/site-packages/sglang/srt", *places)
+    assert (phase_of(found), site_of(found)) == (phase, site)
+
+
+def test_the_draft_model_is_named_beside_the_innermost_place() -> None:
+    found = frames("/w/sglang/srt", "speculative/eagle_worker.py:__init__", "speculative/eagle_draft_cuda_graph_runner.py:capture")
+    assert (site_of(found), sites_of(found)) == ("graph", ["draft", "graph"])
+
+
+def test_an_encoder_of_sglang_omni() -> None:
+    found = frames(
+        "/opt/sglang_omni", "scheduling/simple_scheduler.py:_run_single", "models/qwen3_omni/components/image_encoder.py:forward"
+    )
+    assert (phase_of(found), site_of(found)) == ("serve", "encoder")
+
+
+def test_vllm_captures_graphs_inside_its_warm_up() -> None:
+    found = frames(
+        "/w/vllm/v1/worker", "gpu_worker.py:compile_or_warm_up_model", "gpu_model_runner.py:capture_model", "gpu_model_runner.py:_dummy_run"
+    )
+    assert phase_of(found) == "graph_capture"
+
+
+def test_an_environment_named_after_a_trainer_is_no_trainer() -> None:
+    engine = frames("/opt/conda/envs/verl/lib/python3.10/site-packages/sglang/srt", *LOOP, "models/llama.py:forward")
+    assert site_of(engine) == "forward"
+    trainer = frames("/opt/venv/lib/python3.10/site-packages/verl", "workers/actor/dp_actor.py:compute_log_prob")
+    assert site_of(trainer) == "trainer"
+
+
+def test_frames_that_nobody_knows() -> None:
+    assert (phase_of(frames("/w", "main.py:run")), site_of(frames("/w", "main.py:run")), sites_of([])) == (None, "", [])

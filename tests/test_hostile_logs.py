@@ -1,0 +1,83 @@
+"""Whatever a log is made of, it is analysed to an end: cut, shuffled, repeated and absurd lines raise nothing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzer import analyze
+from analyzer.content import content_folder
+from analyzer.facts.extract import extract_facts
+from analyzer.grammar import Grammars, load_grammars
+from analyzer.inputs.document import Document
+from tests.conftest import ROOT
+
+EXAMPLES = [
+    line
+    for name in ("vllm", "sglang", "allocators")
+    for entry in json.loads((ROOT / "fixtures" / "catalogues" / f"{name}.json").read_text(encoding="utf-8"))
+    for example in entry["examples"]
+    for line in example.splitlines()
+]
+ABSURD = (
+    "0",
+    "-1",
+    "1e299",
+    "9" * 39,
+    "9" * 5000,
+    "17179869184.00",
+    "NaN",
+    "None",
+    "[]",
+    "{",
+    "'",
+    '"',
+    "GiB",
+    "\x00",
+    "\x1b[31m",
+    "²",
+    "\u2028",
+)
+
+
+@st.composite
+def spoilt_lines(draw: st.DrawFn) -> str:
+    """A line that engines print, some of its words missing, repeated, cut or replaced."""
+    words = draw(st.sampled_from(EXAMPLES)).split(" ")
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(words) - 1))
+        spoilt = draw(st.sampled_from(["", words[at][: len(words[at]) // 2], " ".join(words[at:]), *ABSURD]))
+        words[at] = spoilt if draw(st.booleans()) else f"{words[at]} {spoilt}"
+    return " ".join(words)
+
+
+logs = st.lists(spoilt_lines() | st.text(max_size=40), max_size=12).map("\n".join)
+
+
+@pytest.fixture(scope="module")
+def grammars(tmp_path_factory: pytest.TempPathFactory) -> Grammars:
+    folder = tmp_path_factory.mktemp("grammars")
+    for file in content_folder("grammars").glob("*.lark"):
+        shutil.copy(file, folder)
+    return load_grammars(folder, cache=folder)
+
+
+@settings(max_examples=200)
+@given(logs)
+def test_every_log_is_read(grammars: Grammars, log: str):
+    document = Document("log", log.encode(errors="replace"), grammars.prefixes)
+    extraction = extract_facts(document, grammars)
+    assert all(1 <= fact.line.number <= fact.last_line <= len(document.physical_lines) for fact in extraction.facts)
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(logs)
+def test_every_log_gets_a_verdict(tmp_path_factory: pytest.TempPathFactory, log: str):
+    file = Path(tmp_path_factory.mktemp("log")) / "crash.log"
+    file.write_bytes(log.encode(errors="replace"))
+    analysis = analyze([file], [ROOT / "fixtures" / "seeds" / "profiles.as-found.yaml"])
+    assert json.loads(analysis.model_dump_json())["verdict"]["summary"]
