@@ -6,6 +6,7 @@
 """
 
 from analyzer.analysis import Analysis
-from analyzer.pipeline import analyze
+from analyzer.pipeline import Device, analyze
+from analyzer.rulebook.what_if import Question
 
-__all__ = ["Analysis", "analyze"]
+__all__ = ["Analysis", "Device", "Question", "analyze"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from analyzer import Analysis, analyze
 from analyzer.analysis import Finding, Patch
 from analyzer.cases.ladder_thresholds import NEAREST
 from analyzer.cli import app
-from analyzer.pipeline import Device, Question, Result, run_pipeline
+from analyzer.pipeline import Device, Result, run_pipeline
+from analyzer.rulebook.what_if import Question
 from analyzer.settings import load_settings
 
 WITHOUT_BALLAST = 33_136_836_608
@@ -177,7 +180,7 @@ def test_together_the_changes_are_proven_by_every_run_that_counts(found: Analysi
 
 
 def test_a_repair_that_the_runs_refute_is_withheld(seeds: Path, tmp_path: Path):
-    """Without the run that passed nothing says how high the threshold of long_262k belongs: its other repair would hand it out where it fails."""
+    """No run that passed says where the threshold of long_262k belongs, and its utilization alone would hand it out where it fails."""
     for file in sorted((seeds / "receipts").glob("*long_262k*fail.json")):
         shutil.copy(file, tmp_path)
     analysis = analyze([tmp_path], [seeds / "profiles.as-found.yaml"])
@@ -339,4 +342,14 @@ def test_lint_names_the_line(lint: Callable[[str], tuple[int, str]]):
 
 
 def test_lint_of_sound_settings_is_quiet(lint: Callable[[str], tuple[int, str]]):
-    assert lint("profiles:\n  a:\n    engine: vllm\n    gpu_memory_utilization: 0.99\n    requires_free_bytes: 20_000_000_000\n") == (0, "")
+    code, told = lint("profiles:\n  a:\n    engine: vllm\n    gpu_memory_utilization: 0.99\n    requires_free_bytes: 20_000_000_000\n")
+    assert code == 0
+    assert "::error" not in told
+    assert "::warning" not in told
+
+
+def test_lint_does_not_load_what_only_pictures_need(seeds: Path):
+    program = "import sys; from analyzer.cli import app; app(sys.argv[1:], standalone_mode=False); print('matplotlib' in sys.modules)"
+    arguments = ["--config", str(seeds / "profiles.repaired.yaml"), "--format", "text"]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

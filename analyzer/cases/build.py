@@ -13,7 +13,7 @@ from analyzer.cases.model import Choice, Engine, Rank, Run
 from analyzer.cases.ranks import by_rank
 from analyzer.cases.records import with_ranks
 from analyzer.cases.runs import ENGINES, split_runs
-from analyzer.engines.phases import PHASE_AFTER, SERVING, order
+from analyzer.engines.phases import PHASE_AFTER, STARTED, order
 from analyzer.facts.fact import Fact
 from analyzer.units import Size
 
@@ -129,7 +129,7 @@ def reached(facts: Sequence[Fact]) -> Phase | None:
 
 
 def _outcome(facts: Sequence[Fact]) -> Outcome:
-    return "served" if any(fact.kind in SERVING and not is_server_error(fact) for fact in facts) else "unknown"
+    return "served" if any(fact.kind in STARTED and not is_server_error(fact) for fact in facts) else "unknown"
 
 
 def is_server_error(fact: Fact) -> bool:

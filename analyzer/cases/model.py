@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from packaging.version import Version
@@ -49,6 +50,13 @@ class Item:
     fact: Fact | None = None
 
 
+def _by_kind(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
+    found: dict[str, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact.kind, []).append(fact)
+    return found
+
+
 @dataclass(frozen=True)
 class Rank:
     """One worker process with its device."""
@@ -62,6 +70,14 @@ class Rank:
     def size(self, item: str) -> Size | None:
         found = self.ledger.get(item)
         return found.size if found else None
+
+    @cached_property
+    def by_kind(self) -> Mapping[str, Sequence[Fact]]:
+        """The facts of each kind, in order of lines."""
+        return _by_kind(self.facts)
+
+    def first(self, kind: str) -> Fact | None:
+        return next(iter(self.by_kind.get(kind, ())), None)
 
 
 @dataclass(frozen=True)
@@ -120,8 +136,13 @@ class Run:
     def version(self) -> Version | None:
         return release(self.version_text)
 
-    def first(self, kind: str) -> Fact | None:
-        return next((fact for fact in self.facts if fact.kind == kind), None)
+    @cached_property
+    def by_kind(self) -> Mapping[str, Sequence[Fact]]:
+        """The facts of each kind, in order of lines."""
+        return _by_kind(self.facts)
 
-    def all(self, kind: str) -> list[Fact]:
-        return [fact for fact in self.facts if fact.kind == kind]
+    def first(self, kind: str) -> Fact | None:
+        return next(iter(self.all(kind)), None)
+
+    def all(self, kind: str) -> Sequence[Fact]:
+        return self.by_kind.get(kind, ())

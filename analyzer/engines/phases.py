@@ -156,6 +156,9 @@ PREPARED = frozenset({"capture_graph_end", "graph_captured"})
 SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() if phase == "serve") - NO_SUCCESS
 """Messages that only an engine prints whose start succeeded."""
 
+STARTED: frozenset[str] = SERVING | {"capture_graph_end"}
+"""Messages after which nothing of the start is left that takes device memory; another rank may still be at it."""
+
 
 def order(phase: Phase | None) -> int:
     """Position of a phase in the life of an engine; -1 for none."""

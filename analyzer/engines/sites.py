@@ -74,6 +74,7 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "lora",
         None,
     ),
+    (r"multimodal_gen/", "diffusion", None),
     (
         r"moonvit|siglip|/clip\w*\.py|whisper|vision|visual|_vit\b|/\w*vit\w*\.py|mm_encoder|multimodal(?!_gen)|image_processing|audio"
         r"|vocoder|code2wav|speech_tokenizer|(image|reference)_encode|encoder_service|encode_server"

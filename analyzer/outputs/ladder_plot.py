@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from analyzer.analysis import BandRecord, LadderRecord, MapRecord
@@ -20,6 +21,7 @@ COLOURS = {"starts": STARTS, "fails": FAILS, "cannot tell": OPEN, "nothing fits"
 MARKS = {"pass": ("o", STARTS), "fail": ("X", FAILS)}
 _ROW_INCHES = 0.42
 _MOST_ROWS = 24
+_LETTER = 0.011  # of the width, in the small print of the bands
 
 
 def ladder_svg(ladders: Sequence[LadderRecord], selected: MapRecord | None, title: str, prefix: str) -> str:
@@ -58,7 +60,10 @@ def _draw(figure: Figure, ladders: Sequence[LadderRecord], bands: Sequence[BandR
     if bands:
         _label(axes, len(ladders), "selected")
         for band in bands:
-            _band(axes, len(ladders), band, low)
+            _band(axes, len(ladders), band)
+        for profile, same in groupby(bands, key=lambda band: band.profile):
+            if profile is not None:
+                _name(axes, len(ladders), profile, list(same))
 
 
 def _label(axes: Axes, row: int, text: str) -> None:
@@ -77,10 +82,15 @@ def _ladder(axes: Axes, row: int, ladder: LadderRecord) -> None:
         axes.plot(rung.free / GIB, row, marker=mark, markersize=7, markerfacecolor=face, markeredgecolor=colour, linestyle="none")
 
 
-def _band(axes: Axes, row: int, band: BandRecord, left: int) -> None:
-    if band.profile is None:
-        return
-    start, end = max(band.low, left) / GIB, band.high / GIB
-    axes.barh(row, end - start, left=start, height=0.6, facecolor=COLOURS[band.expected], edgecolor=INK, linewidth=0.6, alpha=0.6)
-    if end - start > (axes.get_xlim()[1] - axes.get_xlim()[0]) * 0.12:
-        axes.text((start + end) / 2, row, printable(band.profile), ha="center", va="center", fontsize=8)
+def _band(axes: Axes, row: int, band: BandRecord) -> None:
+    if band.profile is not None:
+        start, width = band.low / GIB, (band.high - band.low) / GIB
+        axes.barh(row, width, left=start, height=0.6, facecolor=COLOURS[band.expected], edgecolor=INK, linewidth=0.6, alpha=0.6)
+
+
+def _name(axes: Axes, row: int, profile: str, bands: Sequence[BandRecord]) -> None:
+    """The name of a profile over its bands, where they are wide enough for it."""
+    start, end = bands[0].low / GIB, bands[-1].high / GIB
+    left, right = axes.get_xlim()
+    if end - start > (right - left) * _LETTER * len(profile):
+        axes.text((start + end) / 2, row, printable(profile), ha="center", va="center", fontsize=7)

@@ -48,7 +48,7 @@ class Absent(StrictUndefined):
 class View(Mapping[str, Any]):
     """The quantities of one scope under their names; an absent one becomes Missing("scope.name") when used.
 
-    A quantity may be given as a function without arguments, which is asked only when a rule names it.
+    A quantity may be given as a function without arguments, which is asked once, when a rule names it.
     """
 
     def __init__(self, scope: str, values: Mapping[str, Any]) -> None:
@@ -58,7 +58,7 @@ class View(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         value = self._values.get(name)
         if callable(value):
-            value = value()
+            value = self._values[name] = value()
         return Absent(name=f"{self._scope}.{name}") if value is None else value
 
     def __iter__(self) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from jinja2 import Undefined
 
 from analyzer.analysis import Abstention, Advice, Confidence, Evidence
+from analyzer.cases.course import course_of
 from analyzer.cases.ladder import Ladder
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
@@ -17,7 +18,7 @@ from analyzer.rulebook.expressions import Missing, View
 from analyzer.rulebook.knobs import takes
 from analyzer.rulebook.ladder_view import ladder_view
 from analyzer.rulebook.rule import PatchSpec
-from analyzer.rulebook.rulebook import RECEIPT, RECEIPT_ASIDE, CompiledAdvice, CompiledRule, Expression, JudgedKinds, Rulebook
+from analyzer.rulebook.rulebook import RECEIPT, RECEIPT_ASIDE, CompiledAdvice, CompiledRule, Expression, Rulebook
 from analyzer.rulebook.views import case_view, event_view, profile_view, rank_view, run_view, selection_view, used_profile, worst_rank
 from analyzer.settings.errors import Problem
 from analyzer.settings.model import Profile
@@ -87,9 +88,9 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
     """Every rule on every subject it is for."""
     rulings: list[Ruling] = []
     lacking: dict[str, dict[str, None]] = {}
-    kinds = rulebook.judged_kinds
+    events = _event_subjects(rulebook, case)
     for compiled in rulebook.rules:
-        for subject in _subjects(compiled, case, kinds):
+        for subject in _subjects(compiled, case, events):
             verdict, missing = _holds(compiled.when, subject.scopes)
             if missing:
                 lacking.setdefault(compiled.rule.id, {}).update(dict.fromkeys(missing))
@@ -108,7 +109,7 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
     return Judgement(tuple(_merged(rulings)), tuple(abstentions))
 
 
-def _subjects(compiled: CompiledRule, case: Case, kinds: JudgedKinds) -> Iterator[Subject]:
+def _subjects(compiled: CompiledRule, case: Case, events: Sequence[Subject]) -> Iterator[Subject]:
     kind = compiled.rule.for_each
     if kind == "case":
         yield _of_run(case, case.measured_run)
@@ -126,7 +127,7 @@ def _subjects(compiled: CompiledRule, case: Case, kinds: JudgedKinds) -> Iterato
     elif kind == "rank":
         yield from (_of_rank(case, run, rank) for run in case.runs for rank in run.ranks)
     else:
-        yield from (_of_event(case, run, event, kinds) for run in case.runs for event in run.events if event.kind in compiled.rule.messages)
+        yield from (subject for subject in events if subject.event is not None and subject.event.kind in compiled.rule.messages)
 
 
 def _profiles(case: Case) -> Iterator[Subject]:
@@ -147,9 +148,21 @@ def _of_rank(case: Case, run: Run | None, rank: Rank | None) -> Subject:
     return Subject(_shared(case, run, rank), run, rank, profile=used_profile(case, run))
 
 
-def _of_event(case: Case, run: Run, event: Event, kinds: JudgedKinds) -> Subject:
-    subject = _of_rank(case, run, _rank_of(run, event))
-    return replace(subject, scopes={**subject.scopes, "event": event_view(run, event, kinds)}, event=event)
+def _event_subjects(rulebook: Rulebook, case: Case) -> list[Subject]:
+    """The events that any rule judges, in order, each with the scopes of its rank; those are made once for each rank."""
+    judged = {kind for compiled in rulebook.rules for kind in compiled.rule.messages}
+    kinds = rulebook.judged_kinds
+    subjects: list[Subject] = []
+    for run in case.runs:
+        course = course_of(run.facts)
+        of_rank: dict[str, Subject] = {}
+        for event in run.events:
+            if event.kind in judged:
+                rank = _rank_of(run, event)
+                name = rank.name if rank is not None else ""
+                subject = of_rank[name] if name in of_rank else of_rank.setdefault(name, _of_rank(case, run, rank))
+                subjects.append(replace(subject, scopes={**subject.scopes, "event": event_view(run, event, course, kinds)}, event=event))
+    return subjects
 
 
 def _shared(case: Case, run: Run | None, rank: Rank | None) -> dict[str, View]:
@@ -240,9 +253,9 @@ def _changes(compiled: CompiledRule, subject: Subject) -> Iterator[Change]:
 
 def _evidence(compiled: CompiledRule, subject: Subject) -> tuple[Evidence, ...]:
     facts: list[Fact] = list(subject.event.repeats[:2]) if subject.event is not None else []
-    own = subject.rank.facts if subject.rank is not None else ()
     for kind in compiled.rule.evidence:
-        found = next((fact for fact in own if fact.kind == kind), None) or (subject.run.first(kind) if subject.run is not None else None)
+        own = subject.rank.first(kind) if subject.rank is not None else None
+        found = own or (subject.run.first(kind) if subject.run is not None else None)
         if found is not None:
             facts.append(found)
     lines = {(fact.line.source, fact.line.number): fact.line.text for fact in facts}

@@ -35,7 +35,7 @@ def ladder_view(case: Case, ladder: Ladder) -> View:
 def overhead_figures(case: Case) -> dict[str, Any]:
     """Whether the memory needed beyond weights and arena is the same for several profiles."""
     if not case.ladders:
-        return {}
+        return {"overhead_is": "cannot tell"}
     found = case.constancy
     return {
         "overhead_is": found.verdict,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
 
 from analyzer.analysis import BandRecord, MapRecord
 from analyzer.rulebook.case import Case
@@ -28,10 +28,10 @@ def outlook(case: Case) -> MapRecord | None:
     if settings is None or device is None or not any(profile.requires_free_bytes for profile in settings.profiles.values()):
         return None
     found = selection_map(settings, device.bytes)
-    bands = [piece for band in found.bands for piece in _pieces(case, settings, device.bytes, band)]
+    pieces = (piece for band in found.bands for piece in _pieces(case, settings, device.bytes, band))
     return MapRecord(
         total=device.bytes,
-        bands=list(_with_breaks(bands)),
+        bands=list(_with_breaks(_joined(pieces))),
         unreachable=[_why_never(entry) for entry in found.unreachable],
         saturated=[
             f"{entry.profile}: from {group_digits(entry.low)} bytes on the budget stays at {group_digits(entry.budget)}"
@@ -62,7 +62,14 @@ def _cuts(case: Case, settings: Settings, total: int, band: Band) -> Iterator[in
         yield -int(-card.low * exact(engine_default(case)) // 1)
 
 
-def _with_breaks(bands: list[BandRecord]) -> Iterator[BandRecord]:
+def _joined(pieces: Iterable[BandRecord]) -> Iterator[BandRecord]:
+    """Neighbours with the same profile and the same expectation as one band, with the reason that holds at its lower end."""
+    for _, same in groupby(pieces, key=lambda piece: (piece.profile, piece.expected)):
+        first, *others = same
+        yield first.model_copy(update={"high": others[-1].high}) if others else first
+
+
+def _with_breaks(bands: Iterable[BandRecord]) -> Iterator[BandRecord]:
     started = False
     for band in bands:
         yield band.model_copy(update={"breaks": started and band.expected == "fails"})

@@ -39,9 +39,16 @@ def run_figures(run: Run) -> dict[str, Any]:
         "least_free_rank": least,
         "least_free": start[least] if least is not None else None,
         "mem_fraction_static": mem_fraction_static(run),
+        "omni": is_omni(run),
         "most_free": max(start.values(), key=lambda size: size.bytes) if least is not None else None,
         "pool_tokens": pool_tokens(run),
     }
+
+
+def is_omni(run: Run) -> bool:
+    """Whether stages of sglang-omni print in this run, or stand in its tracebacks."""
+    files = (str(fact.fields.get("file")) for fact in run.all("traceback_frame"))
+    return any(kind.startswith("omni_") for kind in run.by_kind) or any("sglang_omni/" in file for file in files)
 
 
 def asked_per_effect(run: Run) -> float:
@@ -153,6 +160,6 @@ def _ran_out_beside_pools(event: Event) -> bool:
 def trial_figures(runs: Sequence[Run]) -> dict[str, Any]:
     """Of several runs: the largest fraction that left no pool, and the smallest one that left too little beside the pools."""
     tried = [(run, fraction) for run in runs if run.engine == "sglang" and (fraction := mem_fraction_static(run)) is not None]
-    refused = [fraction for run, fraction in tried if any(fact.kind in REFUSALS for fact in run.facts)]
+    refused = [fraction for run, fraction in tried if any(kind in run.by_kind for kind in REFUSALS)]
     ran_out = [fraction for run, fraction in tried if any(_ran_out_beside_pools(event) for event in run.events)]
     return {"largest_refused_fraction": max(refused, default=None), "smallest_exceeded_fraction": min(ran_out, default=None)}

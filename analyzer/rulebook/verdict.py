@@ -44,7 +44,10 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
     if run is not None and run.outcome == "served":
         return Verdict(outcome="served", cause="none", phase=run.phase, confidence="likely", summary=_healthy(run))
     if run is not None and _ends_prepared(run):
-        summary = "No failure in this log: it ends when the graphs had been captured, the last long step of a start. Whether it then served is not shown."
+        summary = (
+            "No failure in this log: it ends when the graphs had been captured, the last long step of a start. "
+            "Whether it then served is not shown."
+        )
         return Verdict(outcome="unknown", cause="none", phase=run.phase, confidence="possible", summary=summary)
     if run is not None and run.engine is not None:
         summary = (

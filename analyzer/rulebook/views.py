@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.cases.build import is_server_error, reached
+from analyzer.cases.course import Course
 from analyzer.cases.exits import DEATHS, ending_signal, exit_codes
 from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
 from analyzer.cases.model import Event, Rank, Run
-from analyzer.engines.phases import SERVING, order
 from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
 from analyzer.rulebook import vllm_figures
@@ -48,11 +47,11 @@ def run_view(run: Run | None) -> View:
         "run",
         {
             "args": View("run.args", run.args),
-            "died": any(fact.kind in DEATHS for fact in run.facts),
+            "died": any(kind in run.by_kind for kind in DEATHS),
             "engine": run.engine,
             "forced": run.choice.path == "forced",
             "head_cut": run.head_cut,
-            "kinds": frozenset(fact.kind for fact in run.facts),
+            "kinds": frozenset(run.by_kind),
             "path": run.choice.path,
             "phase": run.phase,
             "profile": run.choice.profile,
@@ -95,54 +94,32 @@ def rank_view(run: Run | None, rank: Rank | None) -> View:
     return View("rank", values)
 
 
-def event_view(run: Run, event: Event, kinds: JudgedKinds) -> View:
+def event_view(run: Run, event: Event, course: Course, kinds: JudgedKinds) -> View:
+    fact = event.fact
     values: dict[str, Any] = {
-        **event.fact.fields,
-        "alive_after": lambda: any(fact.kind in SERVING and not is_server_error(fact) for fact in run.facts if is_later(fact, event)),
+        **fact.fields,
+        "alive_after": lambda: course.alive_after(fact),
         "count": event.count,
-        "cut": event.fact.cut,
-        "ended_by": lambda: ending_signal(event.fact),
-        "ended_with": lambda: next((code for code in exit_codes(event.fact) if code), None),
-        "free_beyond_request": lambda: free_beyond_request(event.fact),
-        "implausible_figure": lambda: has_implausible_figure(event.fact.fields),
-        "other_failures": lambda: tuple(sorted({fact.kind for fact in run.facts if fact.kind in kinds.telling} - {event.kind})),
-        "reported_in_line": lambda: tuple(sorted(same_line(run, event) & kinds.reporting)),
-        "same_line": lambda: same_line(run, event),
-        "went_on": lambda: went_on(run, event.fact),
-        "followed_by": lambda: frozenset(fact.kind for fact in run.facts if is_later(fact, event)),
+        "cut": fact.cut,
+        "ended_by": lambda: ending_signal(fact),
+        "ended_with": lambda: next((code for code in exit_codes(fact) if code), None),
+        "followed_by": lambda: course.kinds_after(fact),
+        "free_beyond_request": lambda: free_beyond_request(fact),
+        "implausible_figure": lambda: has_implausible_figure(fact.fields),
         "kind": event.kind,
+        "other_failures": lambda: tuple(sorted(course.kinds & kinds.telling - {event.kind})),
         "phase": event.phase,
-        "preceded_by": lambda: frozenset(fact.kind for fact in run.facts if fact.line.number < event.fact.line.number),
+        "preceded_by": lambda: course.kinds_before(fact),
         "rank": event.rank,
+        "reported_in_line": lambda: tuple(sorted(course.kinds_beside(fact) & kinds.reporting)),
+        "same_line": lambda: course.kinds_beside(fact),
+        "settings_tried": lambda: settings_tried(run, event),
         "site": event.site,
-        "settings_tried": settings_tried(run, event),
         "sites": tuple(event.sites),
+        "went_on": lambda: course.went_on(fact),
     }
     values |= _device_figures(run, event) | pool_figures(run, event)
     return View("event", values)
-
-
-def is_later(fact: Fact, event: Event) -> bool:
-    return fact.line.number > event.fact.line.number
-
-
-def same_line(run: Run, event: Event) -> frozenset[str]:
-    """The kinds of the other facts that stand in an event's lines."""
-    return frozenset(fact.kind for fact in run.facts if fact is not event.fact and shares_lines(fact, event.fact))
-
-
-def shares_lines(one: Fact, other: Fact) -> bool:
-    """Whether two messages stand in the same lines."""
-    first, second = (range(fact.line.number, max(fact.line.number, fact.last_line) + 1) for fact in (one, other))
-    return first.start in second or second.start in first
-
-
-def went_on(run: Run, fact: Fact) -> bool:
-    """Whether the engine came further after a message: one of a later phase, or of serving, follows."""
-    own = [entry for entry in run.facts if not is_server_error(entry)]
-    before = [entry for entry in own if entry.line.number <= fact.line.number]
-    after = [entry for entry in own if entry.line.number > fact.line.number]
-    return any(entry.kind in SERVING for entry in after) or order(reached(after)) > order(reached(before))
 
 
 def free_beyond_request(fact: Fact) -> Size | None:
@@ -160,7 +137,7 @@ def has_implausible_figure(value: Any) -> bool:
 
 def settings_tried(run: Run, event: Event) -> int:
     """How many different settings people noted between the copies of one error ("with 0.8: ...", "with 0.6: ...")."""
-    noted = [fact for fact in run.facts if fact.kind == "setting_noted"]
+    noted = run.all("setting_noted")
     before = [[note for note in noted if note.line.number <= copy.line.number] for copy in event.repeats]
     return len({repr(sorted(notes[-1].fields.items())) for notes in before if notes})
 

@@ -24,6 +24,7 @@ RUN: dict[str, str] = {
     "mem_fraction_static": "SGLang's static fraction in effect: from a message that prints it, else from its arguments",
     "least_free": "free memory at the start of the rank that has the least, of several that print it",
     "least_free_rank": "name of that rank",
+    "omni": "whether it is sglang-omni, SGLang as a pipeline of stages",
     "most_free": "free memory at the start of the rank that has the most, of several that print it",
     "path": "how the run came to its settings: selected, forced, flags, unknown",
     "phase": "the furthest phase reached",

@@ -298,6 +298,7 @@ ALLOCATOR: list[Sample] = [
         "ray_memory_kill",
         {
             "host": "10.0.0.1",
+            "task": "RayWorkerVllm.__init__",
             "worker_memory": printed("11.15", GIB),
             "host_used": printed("12.49", GIB),
             "host_total": printed("13.15", GIB),

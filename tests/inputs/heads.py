@@ -69,6 +69,7 @@ SGLANG = [
         Origin(time="2026-05-01 12:00:00,123", level="INFO"),
     ),
     ("INFO:sglang_omni.pipeline.stages:stage=thinker", "stage=thinker", Origin(level="INFO")),
+    ("[05-01 12:00:00 TP1] Load weight begin.", "Load weight begin.", Origin(time="05-01 12:00:00", rank="TP1")),
     (
         "2025-08-28 21:19:34 ERROR 1001 [ DP10 TP10 EP10 scheduler.py:2655] frame #40",
         "frame #40",
@@ -93,6 +94,7 @@ LAUNCHERS = [
         Origin(gpu=7, level="E", place="compiler_depend.ts:444"),
     ),
     ("(venv) root@gpu07:/work# vllm serve m", "vllm serve m", Origin()),
+    ("2026-05-08 11:47:02.257 [Error] (Process) (EngineCore pid=2651) line", "line", Origin(process="EngineCore", pid=2651)),
 ]
 
 TRANSPORT = [

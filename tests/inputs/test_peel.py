@@ -30,6 +30,11 @@ def test_a_head_becomes_the_origin_of_the_line(read: Reader, line: str, text: st
     assert found.raw == line
 
 
+def test_every_head_of_the_grammar_has_an_example(read: Reader, prefixes: Patterns):
+    shown = {name for line, _, _ in (*VLLM, *SGLANG, *LAUNCHERS, *TRANSPORT, *LOGGERS) for name in only(read(line)).wrappers}
+    assert {name.removeprefix("LINE_").lower() for name in prefixes if name.startswith("LINE_")} == shown
+
+
 @pytest.mark.parametrize(
     "line",
     [
