@@ -22,7 +22,7 @@ from analyzer.rulebook.judge import Judgement, judge
 from analyzer.rulebook.outlook import outlook
 from analyzer.rulebook.proposals import Proposal, propose, together
 from analyzer.rulebook.rulebook import Rulebook, load_rulebook
-from analyzer.rulebook.rungs import ladders_of
+from analyzer.rulebook.rungs import ladders_of, log_name
 from analyzer.rulebook.verdict import ladder_verdict, lint_verdict, reach_verdict
 from analyzer.rulebook.what_if import Question, answer
 from analyzer.settings.loading import examine_settings
@@ -82,7 +82,14 @@ def run_pipeline(
     loaded = examine_settings([Path(file) for file in settings]) if settings else None
     documents = read_documents([Path(log) for log in logs], grammars.prefixes, sys.stdin.buffer)
     readings = {document.name: reading for document in documents if (reading := read_receipts(document.text, document.name))}
-    extractions = {document.name: extract_facts(document, grammars) for document in documents if document.name not in readings}
+    quoted = [
+        Document(log_name(receipt), receipt.log.encode(), grammars.prefixes)
+        for reading in readings.values()
+        for receipt in reading.receipts
+        if receipt.log
+    ]
+    logs_read = [document for document in documents if document.name not in readings] + quoted
+    extractions = {document.name: extract_facts(document, grammars) for document in logs_read}
     runs = [
         _with_profile(run, profile)
         for name, extraction in extractions.items()

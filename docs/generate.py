@@ -23,10 +23,10 @@ def pages() -> dict[str, str]:
     """The text of each generated page, by its path below docs/."""
     rules = load_rules([content_folder("rules")])
     return {
-        "causes.md": _page("Causes", "One vocabulary for both engines. The verdict names the root cause; what followed from it is a cascade.", _causes(rules)),
+        "causes.md": _page("Causes", "The verdict names the root cause, by one vocabulary for both engines.", _causes(rules)),
         "facts.md": _page("Facts", "What the grammars read: the kinds of messages, and the fields each may have.", _facts()),
         "rules.md": _page("Rules", "`analyze --explain RULE` prints the page of a rule; the files are in `rules/`.", _rules(rules)),
-        "vocabulary.md": _page("Names for rules", "What the expressions of a rule may use. Any other name is an error when the rulebook is loaded.", _vocabulary()),
+        "vocabulary.md": _page("Names for rules", "What rules may use. Any other name is an error when they are loaded.", _vocabulary()),
     }
 
 
@@ -64,7 +64,8 @@ def _rules(rules: list[Rule]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for rule in rules:
         title = re.sub(r"\{\{\s*[\w.]+\.name\s*\}\}", "a profile", rule.title)
-        yield f"| [{rule.id}](../rules/{rule.id}.md) | {rule.severity} | {rule.role} | {f'`{rule.cause}`' if rule.cause else ''} | {_cell(title)} |"
+        cause = f"`{rule.cause}`" if rule.cause else ""
+        yield f"| [{rule.id}](../rules/{rule.id}.md) | {rule.severity} | {rule.role} | {cause} | {_cell(title)} |"
 
 
 def _vocabulary() -> Iterator[str]:

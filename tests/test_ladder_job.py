@@ -270,6 +270,19 @@ def test_a_run_that_failed_for_another_reason_is_no_rung(seeds: Path, tmp_path: 
     assert any("it did not fail for want of device memory" in entry.message for entry in analysis.findings)
 
 
+def test_the_log_that_a_receipt_quotes_tells_why_it_failed(seeds: Path, tmp_path: Path):
+    receipt = json.loads((seeds / "receipts" / "01_long_393k_25229197312_fail.json").read_text(encoding="utf-8"))
+    (tmp_path / "oom.json").write_text(json.dumps(receipt | {"log": (seeds / "crash.log").read_text(encoding="utf-8")}), encoding="utf-8")
+    other = receipt | {"free_bytes_at_selection": 25_900_000_000, "log": "OSError: [Errno 28] No space left on device"}
+    (tmp_path / "disk.json").write_text(json.dumps(other), encoding="utf-8")
+    analysis = analyze([tmp_path])
+    assert [record.name for record in analysis.inputs] == [str(tmp_path / "disk.json"), str(tmp_path / "oom.json")]
+    assert analysis.ladder[0].fails_at == [25_229_197_312]
+    assert "pinned-kv-arena" in {entry.cause for entry in analysis.findings}
+    left_out = next(entry.message for entry in analysis.findings if entry.rule == "profile/left-off-the-ladder")
+    assert "disk.json: it did not fail for want of device memory (cause not-memory)" in left_out
+
+
 @pytest.mark.parametrize(
     ("logs", "expected", "least", "most"),
     [
@@ -309,6 +322,17 @@ def test_a_question_that_cannot_be_put(seeds: Path, arguments: list[str], messag
     outcome = CliRunner().invoke(app, given)
     assert outcome.exit_code == 2
     assert message in " ".join(outcome.output.replace("│", " ").split())
+
+
+def test_receipts_alone_need_no_settings(seeds: Path):
+    outcome = CliRunner().invoke(app, [str(seeds / "receipts"), "--format", "text"])
+    assert outcome.exit_code == 0
+    assert "long_393k fails up to 25 371 803 648 and starts from 25 571 033 088" in " ".join(outcome.stdout.split())
+
+
+def test_a_folder_of_nothing_that_is_understood_is_told_by_the_exit_code(tmp_path: Path):
+    (tmp_path / "other.json").write_text('{"receipts": "none"}', encoding="utf-8")
+    assert CliRunner().invoke(app, [str(tmp_path), "--format", "text"]).exit_code == 3
 
 
 def test_a_receipt_that_cannot_be_meant_is_named(seeds: Path, tmp_path: Path):

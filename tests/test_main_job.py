@@ -145,7 +145,8 @@ def test_document_b_raise(document_b: Place) -> None:
     (fraction,) = advice(analysis, "mem_fraction_static")
     assert fraction.direction == "raise"
     assert fraction.low == pytest.approx(1 - 18 / 78, abs=1e-4)
-    assert isinstance(fraction.value, float) and fraction.value > 0.77
+    assert isinstance(fraction.value, float)
+    assert fraction.value > 0.77
 
 
 def test_document_b_at_085_is_silent(document_b: Place) -> None:

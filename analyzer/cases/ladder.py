@@ -122,6 +122,11 @@ class Ladder:
         return next((size for rung in (*self.counted, *self.rungs) if (size := rung.weights_and_arena) is not None), None)
 
     @property
+    def device(self) -> Size | None:
+        """Total memory of the device, from a run that counts if one knows it."""
+        return next((rung.receipt.total for rung in (*self.counted, *self.rungs) if rung.receipt.total is not None), None)
+
+    @property
     def overhead(self) -> OverheadBounds:
         """What the runs say about the memory needed beyond weights and arena; nothing when they contradict each other."""
         if self.contradictions:

@@ -12,6 +12,9 @@ COUNT, WHOLE, FRACTION = 2048, 17, 0.85
 AMOUNT = 16.44
 """GiB, seconds or percent."""
 BYTES = 17179869184
+WORD = "full"
+QUOTING = ("r", "a")
+"""Conversions that put a text in quotation marks."""
 KINDS = (
     (r"graph_backend", "CUDA graph"),
     (r"format_gib", f"{AMOUNT}"),
@@ -19,7 +22,7 @@ KINDS = (
     (r"dtype", "torch.bfloat16"),
     (r"(^|_)(e|err|error|exc|exception|reason|msg|message|detail|hint|note|stderr|output)s?(_\d+)?$", "invalid argument"),
     (r"fraction|ratio|utilization|usage$|factor|scale", f"{FRACTION}"),
-    (r"^pools$", "GPU"),
+    (r"^pools$|kv_cache_device_name", "GPU"),
     (r"suffix", ""),
     (r"(^|_)(sizes|shapes?|ids|indices|ranks|list|tuple|names|kv_caches|free_blocks|keys|missing|batch_sizes|configs|capture_bs)$", "[1, 2, 4]"),
     (r"(^|_)(num|n|len|count|length|total_tokens|max_\w+|min_\w+)(_|$)", f"{COUNT}"),
@@ -27,7 +30,7 @@ KINDS = (
     (r"n?bytes|capacity|numel|stride|offset|addr|ptr", f"{BYTES}"),
     (r"device(s|_name|_type)?(_\d+)?$", "cuda:0"),
     (r"path|file|folder|(^|_)dir(_|$)|model_name", "/models/m"),
-    (r"name|type|class|mode|backend|layer|kind|key|policy|platform|layout|method|label|prefix|model|arch|config|uuid|role|spec$|group$|flag|attr", "full"),
+    (r"name|type|class|mode|backend|layer|kind|key|policy|platform|layout|method|label|prefix|model|arch|config|uuid|role|spec$|group$|flag|attr", WORD),
     (r"(^|_)(gb|gib|mb|mib|mem|memory|free|avail\w*|total|used|time|elapsed|seconds|secs|duration|latency|percent|pct|throughput)(_|$)", f"{AMOUNT}"),
 )
 """Regular expression for some part of a value's name -> what such a value prints. The first that matches counts; else it is a number."""
@@ -46,22 +49,22 @@ def render(template: Template) -> str:
 
 
 def _value(name: str, specification: str, conversion: str, after: str) -> str:
-    for value in (AMOUNT, COUNT, "full"):
+    for value in (AMOUNT, COUNT, WORD):
         if specification and not conversion:
             try:
                 return format(FRACTION if specification.endswith("%") else value, specification)
             except (ValueError, TypeError):
                 continue
-    printed = _printed(name.lower(), after)
-    return f"'{printed}'" if conversion in ("r", "a") and not re.fullmatch(r"[\d.]+|\[.*\]", printed) else printed
+    printed = _printed(name.lower(), after, WORD if conversion in QUOTING else f"{WHOLE}")
+    return f"'{printed}'" if conversion in QUOTING and not re.fullmatch(r"[\d.]+|\[.*\]", printed) else printed
 
 
-def _printed(name: str, after: str) -> str:
+def _printed(name: str, after: str, otherwise: str) -> str:
     if UNITS.match(after):
         return f"{AMOUNT}"
     if WHOLE_UNITS.match(after):
         return f"{COUNT}"
-    return next((value for pattern, value in KINDS if re.search(pattern, name)), f"{WHOLE}")
+    return next((value for pattern, value in KINDS if re.search(pattern, name)), otherwise)
 
 
 HEADS = {

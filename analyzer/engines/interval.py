@@ -65,3 +65,34 @@ def interval_from_trials(refused: tuple[float, ...], ran_out: tuple[float, ...],
         low_because=f"{max(refused)} was refused",
         high_because=f"{min(ran_out)} ran out of memory",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is known of the values of a knob that can work; either end may be open (None). Empty when `low` exceeds `high`."""
+
+    low: float | None = None
+    high: float | None = None
+    low_because: str = ""
+    high_because: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return self.low is not None and self.high is not None and self.low > self.high
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing bounds the value."""
+        return self.low is None and self.high is None
+
+    def capped(self, high: float | None, because: str) -> Bounds:
+        """The same with another upper end, where that one is lower."""
+        if high is None or (self.high is not None and self.high <= high):
+            return self
+        return Bounds(self.low, high, self.low_because, because)
+
+    def raised(self, low: float | None, because: str) -> Bounds:
+        """The same with another lower end, where that one is higher."""
+        if low is None or (self.low is not None and self.low >= low):
+            return self
+        return Bounds(low, self.high, because, self.high_because)

@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from analyzer.engines.interval import FractionInterval
 from analyzer.engines.release import value_since
-from analyzer.engines.sglang import fraction_for
+from analyzer.engines.sglang import fraction_for, static_reserve
 from analyzer.units import Size
 
 DRAFT_WEIGHTS_IN_STATIC_SHARE = (("0.1.26", False), ("0.5.14", True))
@@ -52,6 +52,14 @@ def needed_at_failure(free_after_pools: Size, free_at_failure: Size, refused: Si
 def largest_fraction(pre: Size, needed: Size) -> float:
     """The largest fraction that leaves `needed` outside the static share: 1 - needed / pre."""
     return 1 - needed.bytes / pre.bytes
+
+
+def fraction_after_refusal(fraction: float, pre: Size, refused: Size, free: Size) -> float:
+    """An upper bound from a run that ran out beside the pools: 1 - (pre x (1 - fraction) - free + refused) / pre.
+
+    Later allocations may want more than the refused one.
+    """
+    return largest_fraction(pre, needed_at_failure(static_reserve(pre, fraction), free, refused))
 
 
 def fraction_interval(pre: Size, post: Size, kv_needed: Size, headroom: Size, headroom_from: str) -> FractionInterval:

@@ -44,6 +44,14 @@ def utilization_interval(total: Size, free_at_start: Size, non_kv: Size, kv_need
     )
 
 
+def utilization_after_refusal(utilization: float, refused: Size, free: Size, total: Size) -> float:
+    """An upper bound from a run that ran out beside the KV cache: the utilization in effect - (refused - free) / total.
+
+    The pool shrinks by total x the difference, in every release; later allocations may want more than the refused one.
+    """
+    return utilization - (refused.bytes - free.bytes) / total.bytes
+
+
 @dataclass(frozen=True, slots=True)
 class HintAudit:
     """Whether the engine's hint to increase or decrease the utilization helps, and the value if it does."""

@@ -63,7 +63,8 @@ class Case:
     @property
     def compares_runs(self) -> bool:
         """Whether there is a ladder to speak of: runs from receipts, or two runs of one profile."""
-        return any(len(ladder.rungs) > 1 for ladder in self.ladders) or len(self.receipts) > len(self.runs)
+        logged = {run.id for run in self.runs}
+        return any(len(ladder.rungs) > 1 for ladder in self.ladders) or any(receipt.source not in logged for receipt in self.receipts)
 
     @property
     def weights(self) -> Size | None:

@@ -100,7 +100,8 @@ def arena_figures(case: Case, profile: Profile, run: Run | None, rank: Rank | No
 
 def ladder_figures(case: Case, settings: Settings, profile: Profile) -> dict[str, Any]:
     """The profile held against the runs that were measured of it. All amounts of free memory are raw."""
-    ladder, device, requires = case.ladder_of(profile.name), case.device, profile.requires_free_bytes
+    ladder, requires = case.ladder_of(profile.name), profile.requires_free_bytes
+    device = (ladder.device if ladder is not None else None) or case.device
     if ladder is None or ladder.contradictions or device is None or requires is None:
         return {"measured": False}
     factor = settings.selection.safety_factor

@@ -76,7 +76,7 @@ def budget_figures(run: Run, rank: Rank | None) -> dict[str, Any]:
     """
     if run.engine != "sglang":
         return {}
-    pre, post, fraction = _least(run, "free_at_start"), _least(run, "free_after_load"), mem_fraction_static(run)
+    pre, post, fraction = least_of(run, "free_at_start"), least_of(run, "free_after_load"), mem_fraction_static(run)
     values: dict[str, Any] = {"pre": pre, "post": post}
     computed = sglang.smallest_fraction(pre, post) if pre is not None and post is not None and pre.bytes > 0 else None
     smallest = printed_minimum(run) or computed
@@ -91,7 +91,7 @@ def budget_figures(run: Run, rank: Rank | None) -> dict[str, Any]:
     pools = rank.size("kv_cache") if rank is not None else None
     if pools is not None:
         values["implied_fraction"], _, values["implied_at_most"] = implied_fraction(pre, post, pools)
-    per_token, context = _bytes_per_token(rank) if rank is not None else None, context_length(run)
+    per_token, context = token_bytes(rank) if rank is not None else None, context_length(run)
     if per_token is not None and context is not None:
         values["fraction_for_one_request"] = rounded_up(smallest_fraction_for(pre, post, per_token, context) * asked_per_effect(run), 3)
     return values
@@ -136,12 +136,12 @@ def _first_integer(run: Run, kind: str, name: str) -> int | None:
     return next((value for fact in run.all(kind) if (value := fact.integer(name)) is not None), None)
 
 
-def _least(run: Run, item: str) -> Size | None:
+def least_of(run: Run, item: str) -> Size | None:
     sizes = [size for rank in run.ranks if (size := rank.size(item)) is not None]
     return min(sizes, key=lambda size: size.bytes, default=None)
 
 
-def _bytes_per_token(rank: Rank) -> Size | None:
+def token_bytes(rank: Rank) -> Size | None:
     """What a token takes, of a rank with one plain KV pool. With several pools or state caches it is no constant."""
     pools = [fact for fact in rank.facts if fact.kind == "kv_cache_allocated" and fact.integer("tokens")]
     size = rank.size("kv_cache")
@@ -153,7 +153,7 @@ REFUSALS = ("kv_not_enough", "kv_weights_leave_none", "no_tokens_profiled", "mem
 AFTER_LOADING = ("kv_alloc", "warmup", "graph_capture", "serve")
 
 
-def _ran_out_beside_pools(event: Event) -> bool:
+def ran_out_beside_pools(event: Event) -> bool:
     return event.kind == "torch_oom" and event.phase in AFTER_LOADING
 
 
@@ -161,5 +161,5 @@ def trial_figures(runs: Sequence[Run]) -> dict[str, Any]:
     """Of several runs: the largest fraction that left no pool, and the smallest one that left too little beside the pools."""
     tried = [(run, fraction) for run in runs if run.engine == "sglang" and (fraction := mem_fraction_static(run)) is not None]
     refused = [fraction for run, fraction in tried if any(kind in run.by_kind for kind in REFUSALS)]
-    ran_out = [fraction for run, fraction in tried if any(_ran_out_beside_pools(event) for event in run.events)]
+    ran_out = [fraction for run, fraction in tried if any(ran_out_beside_pools(event) for event in run.events)]
     return {"largest_refused_fraction": max(refused, default=None), "smallest_exceeded_fraction": min(ran_out, default=None)}

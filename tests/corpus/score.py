@@ -58,7 +58,8 @@ def judge(case: Case, analysis: Analysis) -> dict[str, Any]:
     advice = {(entry.knob, entry.direction) for entry in verdict.advice}
     wanted = {(knob, way) for knob, way in expect["knobs"].items() if way in ("raise", "lower")}
     printed = numbers(case["log"])
-    told = {figure for name, value in (expect["facts"] or {}).items() if name not in (case.get("not_in_log") or []) for figure in numbers(value)}
+    elsewhere = case.get("not_in_log") or []
+    told = {figure for name, value in (expect["facts"] or {}).items() if name not in elsewhere for figure in numbers(value)}
     found = numbers([fact.fields for fact in analysis.facts]) | numbers([run.model_dump() for run in analysis.runs])
     right = verdict.cause in expect["cause"]
     return {
@@ -72,6 +73,12 @@ def judge(case: Case, analysis: Analysis) -> dict[str, Any]:
         "told": len(told & printed),
         "lost": sorted((told & printed) - found),
     }
+
+
+def shortcomings(row: dict[str, Any]) -> list[str]:
+    """What one report falls short in, in the words of the row."""
+    short = [name for name in ("right", "outcome", "helped") if not row[name]]
+    return short + ["harmful"] * row["harmful"] + [f"lost {figure:g}" for figure in row["lost"]]
 
 
 def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -129,9 +136,9 @@ def main() -> None:
         row = judge(case, analysis)
         rows.append(row)
         now[case["id"]] = state_of(analysis)
-        if options.list and not (row["right"] and row["outcome"] and row["helped"] and not row["harmful"] and not row["lost"]):
-            short = [name for name in ("right", "outcome", "helped") if not row[name]] + (["harmful"] if row["harmful"] else [])
-            print(f"{case['id']}: {now[case['id']]['cause']} ({now[case['id']]['confidence']}), expected {case['expect']['cause']}; falls short: {short} {row['lost']}")
+        if options.list and (short := shortcomings(row)):
+            verdict = now[case["id"]]
+            print(f"{case['id']}: {verdict['cause']} ({verdict['confidence']}), expected {case['expect']['cause']}; falls short: {short}")
     print("\n".join(changes(known, now)) or "no verdict changed")
     print(json.dumps(figures(rows)))
     if options.update:

@@ -151,6 +151,12 @@ SYSTEM: list[Sample] = [
     ("Segmentation fault (core dumped)", "segmentation_fault", {}),
     ("Fatal Python error: Aborted", "fatal_python_error", {"reason": "Aborted"}),
     ("ninja: build stopped: subcommand failed.", "compile_failed", {}),
+    ("RuntimeError: Ninja build failed. Ninja output:", "compile_failed", {}),
+    ("RuntimeError: PassManager::run failed", "compile_failed", {}),
+    ("LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32", "compile_failed", {}),
+    ("RuntimeError: Failed to find C compiler. Please specify via CC environment variable.", "compile_failed", {}),
+    ("/tmp/main.c:5:10: fatal error: Python.h: No such file or directory", "compile_failed", {}),
+    ("RuntimeError: operator torchvision::nms does not exist", "import_failed", {}),
     ("ImportError: /x/_C.abi3.so: undefined symbol: _ZN3c105ErrorC2E", "undefined_symbol", {"symbol": "_ZN3c105ErrorC2E"}),
     ("ModuleNotFoundError: No module named 'vllm._C'", "import_failed", {"module": "vllm._C"}),
     (
@@ -160,6 +166,32 @@ SYSTEM: list[Sample] = [
     ),
     ("The NVIDIA driver on your system is too old (found version 11040).", "driver_too_old", {"driver_version": 11040}),
     ("RuntimeError: No CUDA GPUs are available", "no_gpu_found", {}),
+    ("RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before", "no_gpu_found", {}),
+    ("ValueError: The number of required GPUs exceeds the total number of available GPUs in the cluster.", "gpu_count_too_small", {}),
+    (
+        "ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. Current capability: 75.",
+        "gpu_unsupported",
+        {"quantization": "fp8", "minimum_capability": 89, "current_capability": 75},
+    ),
+    ("RuntimeError: FlashAttention only supports Ampere GPUs or newer.", "gpu_unsupported", {}),
+    ("RuntimeError: BatchDecodeWithPagedKVCache failed with error invalid argument", "cuda_invalid_argument", {}),
+    ("RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with", "cuda_in_fork", {}),
+    (
+        "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 1/2 clients joined.",
+        "rendezvous_timeout",
+        {"seconds": 601, "joined": 1, "ranks": 2},
+    ),
+    (
+        "The client socket has timed out after 600000ms while trying to connect to (10.0.0.1, 29500).",
+        "rendezvous_timeout",
+        {"timeout_ms": 600000},
+    ),
+    (
+        "FileNotFoundError: [Errno 2] No such file or directory: '/models/m/config.json'",
+        "file_refused",
+        {"errno": 2, "file_path": "/models/m/config.json"},
+    ),
+    ("PermissionError: [Errno 13] Permission denied: '/cache'", "file_refused", {"errno": 13, "file_path": "/cache"}),
     (
         "Triton is installed but 0 active driver(s) found (expected 1). Disabling Triton",
         "no_triton_driver",
@@ -189,6 +221,12 @@ SYSTEM: list[Sample] = [
     ("You are trying to access a gated repo.", "hf_unauthorized", {}),
     ("OSError: a/b is not a local folder and is not a valid model identifier listed on", "model_not_found", {}),
     ("a/b does not appear to have a file named config.json.", "model_not_found", {"file_name": "config.json"}),
+    ("OSError: We couldn't connect to 'https://huggingface.co' to load this file", "model_not_found", {"hub": "https://huggingface.co"}),
+    (
+        "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
+        "weights_file_broken",
+        {"reason": "MetadataIncompleteBuffer"},
+    ),
     (
         "ValueError: Model architectures ['FooForCausalLM'] are not supported for now.",
         "model_unsupported",

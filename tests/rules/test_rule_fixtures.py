@@ -25,7 +25,10 @@ def _examples() -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-@pytest.mark.parametrize(("rule", "example"), [pytest.param(rule, example, id=f"{rule}: {example['name']}") for rule, example in _examples()])
+PARAMETERS = [pytest.param(rule, example, id=f"{rule}: {example['name']}") for rule, example in _examples()]
+
+
+@pytest.mark.parametrize(("rule", "example"), PARAMETERS)
 def test_rule_on_its_fixture(rule: str, example: dict[str, Any], tmp_path: Path) -> None:
     log = tmp_path / "crash.log"
     log.write_text(example.get("log", ""), encoding="utf-8")
