@@ -76,6 +76,20 @@ class RankRecord(Record):
     """For each ledger item whether it was measured, computed or assumed, and from which lines; for the reader."""
 
 
+class KnobRecord(Record):
+    """An argument that bears on memory: its value in effect and where that comes from, which values can work, what a change does."""
+
+    knob: str
+    value: int | float | str | None = None
+    """None where the log does not show it."""
+    source: str = ""
+    low: int | float | None = None
+    high: int | float | None = None
+    works: str = ""
+    """The interval in words, with what sets its ends; where it is empty, what else to change."""
+    effect: str = ""
+
+
 class RunRecord(Record):
     id: str
     input: str
@@ -87,6 +101,8 @@ class RunRecord(Record):
     profile: str | None = None
     path: Path = "unknown"
     ranks: list[RankRecord] = []
+    knobs: list[KnobRecord] = Field(default=[], exclude=True)
+    """The settings that bear on memory, as far as the log shows anything of them."""
 
 
 class Evidence(Record):

@@ -172,9 +172,11 @@ def _write(result: Result, logs: list[str], config: list[Path], formats: list[Fo
         _emit(render(analysis, "diff"), output or STANDARD_INPUT)
         return
     if not formats:
-        if output != STANDARD_INPUT:
+        target = output or f"{_report_name(logs, config)}.html"
+        _emit(render(analysis, "html"), target)  # before the summary, which a reader may cut off (`analyze ... | head`)
+        if target != STANDARD_INPUT:
             print_summary(analysis, Console())
-        _emit(render(analysis, "html"), output or f"{_report_name(logs, config)}.html", announce=output != STANDARD_INPUT)
+            typer.echo(f"report: {target}")
         return
     if len(formats) == 1 and (output is not None or formats[0] is not Format.html):
         _emit(render(analysis, formats[0].value), output or STANDARD_INPUT)

@@ -16,6 +16,7 @@ from analyzer.inputs.document import Document
 from analyzer.inputs.lines import Line
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Judgement, Ruling
+from analyzer.rulebook.knob_table import knobs
 from analyzer.rulebook.proposals import Proposal
 from analyzer.rulebook.verdict import run_verdict
 from analyzer.settings.model import SAFETY_FACTOR
@@ -53,6 +54,7 @@ def run_record(run: Run, judgement: Judgement) -> RunRecord:
         profile=run.choice.profile,
         path=run.choice.path,
         ranks=[_rank_record(rank) for rank in run.ranks],
+        knobs=knobs(run),
     )
 
 

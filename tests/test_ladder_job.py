@@ -365,6 +365,12 @@ def test_lint_names_the_line(lint: Callable[[str], tuple[int, str]]):
     assert "a has no gpu_memory_utilization" not in told
 
 
+def test_lint_points_at_the_line_of_the_argument(lint: Callable[[str], tuple[int, str]]):
+    told = lint("profiles:\n  a:\n    engine: vllm\n    gpu_memory_utilization: 0.99\n    requires_free_bytes: 24000\n")[1]
+    assert "::warning file=" in told
+    assert "line=5,title=a: an amount too small" in told.replace("%3A", ":")
+
+
 def test_lint_of_sound_settings_is_quiet(lint: Callable[[str], tuple[int, str]]):
     code, told = lint("profiles:\n  a:\n    engine: vllm\n    gpu_memory_utilization: 0.99\n    requires_free_bytes: 20_000_000_000\n")
     assert code == 0

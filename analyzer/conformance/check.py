@@ -12,8 +12,8 @@ from analyzer.facts.extract import extract_facts
 from analyzer.grammar import Grammars
 from analyzer.inputs.document import Document
 
-ANY_TEXT = frozenset({"exception"})
-"""Messages that take any text, so that having them says nothing about the text."""
+OTHER_FAMILIES = frozenset({"command", "selector", "traceback"})
+"""Grammars of what stands around an engine's messages; a fact of theirs says nothing about the message."""
 
 
 @dataclass(frozen=True)
@@ -51,4 +51,4 @@ def check(templates: Iterable[Template], grammars: Grammars, ignored: list[Ignor
 def kinds_of(template: Template, grammars: Grammars) -> set[str]:
     """The kinds of facts that the rendered template becomes."""
     facts = extract_facts(Document(template.file, log_line(template).encode(), grammars.prefixes), grammars).facts
-    return {fact.kind for fact in facts} - ANY_TEXT
+    return {fact.kind for fact in facts if fact.family not in OTHER_FAMILIES}

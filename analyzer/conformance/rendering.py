@@ -21,6 +21,9 @@ KINDS = (
     (r"format_bytes|human|readable|pretty|_str$|fmt", f"{AMOUNT} GiB"),
     (r"dtype", "torch.bfloat16"),
     (r"(^|_)(e|err|error|exc|exception|reason|msg|message|detail|hint|note|stderr|output)s?(_\d+)?$", "invalid argument"),
+    (r"^ratio$", "4"),
+    (r"graph_groups", "FULL=17 (largest=512), PIECEWISE=34 (largest=512)"),
+    (r"^handle_kind$", "POSIX FD"),
     (r"fraction|ratio|utilization|usage$|factor|scale", f"{FRACTION}"),
     (r"^pools$|kv_cache_device_name", "GPU"),
     (r"suffix", ""),
@@ -49,14 +52,19 @@ def render(template: Template) -> str:
 
 
 def _value(name: str, specification: str, conversion: str, after: str) -> str:
-    for value in (AMOUNT, COUNT, WORD):
-        if specification and not conversion:
-            try:
-                return format(FRACTION if specification.endswith("%") else value, specification)
-            except (ValueError, TypeError):
-                continue
+    if specification and not conversion:
+        return _formatted(specification)
     printed = _printed(name.lower(), after, WORD if conversion in QUOTING else f"{WHOLE}")
     return f"'{printed}'" if conversion in QUOTING and not re.fullmatch(r"[\d.]+|\[.*\]", printed) else printed
+
+
+def _formatted(specification: str) -> str:
+    """A number or a word, whichever the format is for."""
+    number = FRACTION if specification.endswith("%") else AMOUNT if specification[-1] in "feg" else COUNT
+    try:
+        return format(number, specification)
+    except ValueError:
+        return format(WORD, specification)
 
 
 def _printed(name: str, after: str, otherwise: str) -> str:

@@ -67,6 +67,8 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "forward",
         "serve",
     ),
+    # here nothing is allocated: vLLM compares the size of the cache with what a request needs
+    (r":_?check_enough_kv_cache_memory|:get_kv_cache_configs?\b|:raise_if_cache_size_invalid", "kv_check", "kv_alloc"),
     # where adapters are stored; their layers only wrap the model's own, so what fails inside is the batch
     (
         r":create_lora_weights|:create_dummy_lora|:\w*(add|load|set|activate|maybe)_\w*(lora|adapter)\w*|:load_lora_\w*|:\w*_lora_modules"
@@ -85,7 +87,7 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (
         # vLLM's _initialize_kv_caches is no such place: the profiling run is inside it
         r":initialize_kv_cache\w*|:_?allocate_kv_cache\w*|:initialize_from_config|:init_memory_pool|memory_pool\.py:|:_create_buffers"
-        r"|cache_engine\.py:|:initialize_cache|:_check_enough_kv_cache_memory|:get_kv_cache_configs|:raise_if_cache_size_invalid"
+        r"|cache_engine\.py:|:initialize_cache"
         r"|:alloc_memory_pool|:init_(target_)?memory_pools?\b|:profile_max_num_token|kv_cache_mixin|kv_cache_configurator"
         r"|pool_configurator|mamba_checkpoint_pool|:post_capture_resize_kv_pool",
         "kv_cache",

@@ -108,7 +108,7 @@ def _read_with_continuations(document: Document, index: int, line: Line, start: 
     if not best.open:
         return best, continued
     for later in next_lines(document, index, line):
-        attempts = [_joined(message, text, later.text, glue) for glue in _glues(best, later)]
+        attempts = [_joined(message, text, later.text, glue) for glue in _glues(best, line, later)]
         if not attempts:
             break
         reading, longer = max(attempts, key=lambda attempt: attempt[0].used - len(attempt[1]))
@@ -126,13 +126,13 @@ def _only_longer(whole: Reading, longer: Reading) -> bool:
     return whole.ending is Ending.COMPLETE and len(longer.tokens) <= len(whole.tokens)
 
 
-def _glues(reading: Reading, later: Line) -> tuple[str, ...]:
+def _glues(reading: Reading, first: Line, later: Line) -> tuple[str, ...]:
     """How a wrapped text may be put together again: inside a phrase as the phrase demands it, else at a blank or anywhere.
 
     A line with a time stamp of its own may go on with a message (some loggers repeat their head on each line), but not inside a word.
     """
     glues = reading.glues or ("\n", "")
-    return tuple(glue for glue in glues if glue) if later.origin.time else glues
+    return tuple(glue for glue in glues if glue) if later.origin.time and not later.lacks_head_of(first) else glues
 
 
 def _joined(message: Message, text: str, more: str, glue: str) -> tuple[Reading, str]:

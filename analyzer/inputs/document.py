@@ -62,7 +62,7 @@ class Document:
         """Lines after this one that the same process wrote, at most `limit` physical lines away."""
         for later in range(index + 1, min(index + 1 + limit, len(self.physical_lines))):
             for line in self.records(later):
-                if line.origin.stream == first.origin.stream or not line.wrappers:
+                if line.origin.stream == first.origin.stream or not line.wrappers or line.lacks_head_of(first):
                     yield line
 
     @cached_property

@@ -38,3 +38,10 @@ class Line:
     origin: Origin = Origin()
     raw: str = ""
     wrappers: tuple[str, ...] = ()
+
+    def lacks_head_of(self, head: Line) -> bool:
+        """Whether this line has outer prefixes of another one (of a container, of a quotation) and none of its inner ones.
+
+        So the further lines of a record look whose process wrote its head on the first one only.
+        """
+        return self.wrappers != head.wrappers and self.wrappers == head.wrappers[: len(self.wrappers)]

@@ -104,6 +104,7 @@ _WORDS: dict[str, Any] = {
     "PHASES": wording.PHASES,
     "SAFETIES": wording.SAFETIES,
     "Place": Place,
+    "knob_value": wording.knob_value,
 }
 _FILTERS: dict[str, Any] = {
     "advice_headline": wording.advice_headline,

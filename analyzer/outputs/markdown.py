@@ -17,6 +17,7 @@ from analyzer.outputs.wording import (
     advice_interval,
     amount,
     interval,
+    knob_value,
     ladder_summary,
     ordered_ledger,
     sentence,
@@ -35,6 +36,7 @@ def to_markdown(analysis: RedactedAnalysis) -> str:
         *_what_if(analysis),
         *_advice(analysis),
         *(_ledger(run, rank) for run in analysis.runs for rank in run.ranks if rank.ledger),
+        *_knobs(analysis.runs),
         *_findings(analysis.findings),
         *_evidence(analysis.findings),
         *_patches(analysis),
@@ -91,6 +93,17 @@ def _ledger(run: RunRecord, rank: RankRecord) -> str:
     ]
     head = f"### Memory of rank {_text(rank.rank)}, {_text(run.input)}"
     return "\n".join([head, "", "| item | size | interval | how it is known |", "|---|---:|---|---|", *rows])
+
+
+def _knobs(runs: list[RunRecord]) -> list[str]:
+    rows = [
+        f"| {_cell(row.knob)} | {_cell('not logged' if row.value is None else knob_value(row.knob, row.value))} | {_cell(row.source)} | "
+        f"{_cell(row.works)} | {_cell(row.effect)} |"
+        for run in runs
+        for row in run.knobs
+    ]
+    head = ["### Settings that bear on memory", "", "| setting | in effect | where from | values that can work | what a change does |"]
+    return ["\n".join([*head, "|---|---:|---|---|---|", *rows])] if rows else []
 
 
 def _findings(findings: list[Finding]) -> list[str]:

@@ -25,6 +25,7 @@ from analyzer.outputs.wording import (
     amount,
     dotted,
     item_words,
+    knob_line,
     ladder_summary,
     ordered_ledger,
     patch_change,
@@ -66,10 +67,17 @@ def _blocks(analysis: RedactedAnalysis) -> Iterator[RenderableType]:
         yield from _section(_rank_title(run, rank), [_ledger(rank)])
     if len(ranks) > _LISTED:
         yield _indented(_text(f"and {_count(len(ranks) - _LISTED, 'more rank')}; the HTML report shows them"))
+    yield from _section("Values that can work", map(_text, _knob_lines(analysis)))
     yield from _section("Where each profile starts to work", [_text(ladder_summary(record)) for record in analysis.ladder])
     yield from _section("Findings", [_finding(finding, analysis) for finding in analysis.findings])
     yield from _section("Proposed changes", map(_patch, analysis.patches))
     yield from _section("Left open", list(_open(analysis)))
+
+
+def _knob_lines(analysis: RedactedAnalysis) -> list[str]:
+    """The settings of the run that the verdict speaks of, of which an interval is known."""
+    runs = sorted(analysis.runs, key=lambda run: run.outcome != analysis.verdict.outcome)
+    return [knob_line(row) for row in (runs[0].knobs if runs else []) if row.works][:_LISTED]
 
 
 def _section(title: str, blocks: Iterable[RenderableType]) -> Iterator[RenderableType]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analyzer.analysis import Advice, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
+from analyzer.analysis import Advice, KnobRecord, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
 from analyzer.causes import CAUSES
 from analyzer.units import GIB, KIB, MIB, TIB, format_bytes, group_digits
 
@@ -141,6 +141,12 @@ def knob_value(knob: str, value: int | float | str) -> str:
     if isinstance(value, int) and knob.endswith("_bytes"):
         return f"{value} ({format_bytes(value)})"
     return str(value)
+
+
+def knob_line(row: KnobRecord) -> str:
+    """ "mem_fraction_static = 0.88: at least 0.912 (below, the weights leave no KV pool)"."""
+    value = "" if row.value is None else f" = {knob_value(row.knob, row.value)}"
+    return f"{row.knob}{value}: {row.works}"
 
 
 def patch_change(patch: Patch) -> str:

@@ -38,6 +38,8 @@ class Subject:
     profile: Profile | None = None
     ladder: Ladder | None = None
     problem: Problem | None = None
+    quoted: str = ""
+    """The line that the problem is in."""
 
     @property
     def place(self) -> str | None:
@@ -121,7 +123,10 @@ def _subjects(compiled: CompiledRule, case: Case, events: Sequence[Subject]) -> 
             yield replace(shared, scopes={**shared.scopes, "ladder": ladder_view(case, ladder)}, profile=None, ladder=ladder)
     elif kind == "problem":
         for problem in case.problems:
-            yield Subject({"problem": View("problem", {"key": problem.key, "message": problem.message})}, problem=problem)
+            document = case.settings.documents[problem.file] if case.settings is not None else None
+            quoted = _line(document.text, problem.line or 1) if document is not None else ""
+            view = View("problem", {"key": problem.key, "message": problem.message})
+            yield Subject({"problem": view}, problem=problem, quoted=quoted)
     elif kind == "run":
         yield from (_of_run(case, run) for run in case.runs)
     elif kind == "rank":
@@ -262,9 +267,9 @@ def _evidence(compiled: CompiledRule, subject: Subject) -> tuple[Evidence, ...]:
     entries = [Evidence(input=source, line=number, text=text) for (source, number), text in lines.items()]
     entries = list(dict.fromkeys([*entries, *_receipts(compiled, subject)]))
     if subject.profile is not None and compiled.rule.for_each == "profile":
-        entries.insert(0, _settings_line(subject.profile))
+        entries.insert(0, _settings_line(subject.profile, str(compiled.at(subject.scopes)).strip()))
     if subject.problem is not None:
-        entries.append(Evidence(input=subject.problem.file, line=subject.problem.line or 1, text=str(subject.problem)))
+        entries.append(Evidence(input=subject.problem.file, line=subject.problem.line or 1, text=subject.quoted))
     return tuple(entries[:MOST_EVIDENCE])
 
 
@@ -280,9 +285,14 @@ def _receipts(compiled: CompiledRule, subject: Subject) -> Iterator[Evidence]:
             yield Evidence(input=place.input, line=place.line, text=place.text)
 
 
-def _settings_line(profile: Profile) -> Evidence:
-    line = profile.document.line(profile.start)
-    return Evidence(input=profile.file, line=line, text=profile.document.text.splitlines()[line - 1])
+def _settings_line(profile: Profile, key: str) -> Evidence:
+    """The line of this argument of the profile; that of the profile's name where it does not state it."""
+    line = profile.line(key)
+    return Evidence(input=profile.file, line=line, text=_line(profile.document.text, line))
+
+
+def _line(text: str, number: int) -> str:
+    return text.split("\n")[number - 1].rstrip("\r")
 
 
 def _merged(rulings: Sequence[Ruling]) -> Iterator[Ruling]:

@@ -33,6 +33,10 @@ def settings_figures(case: Case, settings: Settings, profile: Profile) -> dict[s
     factor = settings.selection.safety_factor
     amounts = {other.requires_free_bytes for other in settings.profiles.values() if other.requires_free_bytes is not None}
     device = case.device
+    small = [key for key in sorted(BYTE_ARGUMENTS) if (value := profile.value(key)) is not None and 0 < value < SMALLEST_PLAUSIBLE]
+    suffixed = [
+        key for key in profile.entries if isinstance(profile.value(key), int) and (profile.written(key) or "")[-1:] in tuple("KMGT")
+    ]
     return {
         "asks_for_most": requires is not None and requires == max(amounts),
         "device": device,
@@ -41,17 +45,11 @@ def settings_figures(case: Case, settings: Settings, profile: Profile) -> dict[s
         "never_selected": None if not amounts else requires is None,
         "raw_free_needed": None if requires is None else Size.exact(least_free(requires, factor)),
         "shadowed_by": _shadowed_by(case, settings, profile),
-        "small_amounts": [
-            f"{key}: {profile.written(key)}"
-            for key in sorted(BYTE_ARGUMENTS)
-            if (value := profile.value(key)) is not None and 0 < value < SMALLEST_PLAUSIBLE
-        ],
+        "small_amounts": [f"{key}: {profile.written(key)}" for key in small],
+        "small_keys": small,
+        "suffixed": [f"{key}: {profile.written(key)} is {profile.value(key)}" for key in suffixed],
+        "suffixed_keys": suffixed,
         "unusable": [key for key in profile.entries if key not in profile.arguments],
-        "suffixed": [
-            f"{key}: {written} is {profile.value(key)}"
-            for key in profile.entries
-            if isinstance(profile.value(key), int) and (written := profile.written(key) or "")[-1:] in tuple("KMGT")
-        ],
     }
 
 

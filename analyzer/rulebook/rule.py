@@ -83,6 +83,8 @@ class Rule(_Spec):
     say: str
     evidence: list[str] = []
     advice: list[AdviceSpec] = []
+    at: str = ""
+    """For a rule for each profile: a template that gives the argument (in snake_case) at whose line the finding stands."""
     patch: list[PatchSpec] = []
     beats: list[str] = []
     """Rules whose finding in the same run is a consequence of, or a coarser word for, this one."""

@@ -50,6 +50,7 @@ class CompiledRule:
     say: Expression
     title: Expression
     confidence: Expression
+    at: Expression
     advice: tuple[CompiledAdvice, ...]
     patches: tuple[CompiledPatch, ...]
 
@@ -157,7 +158,7 @@ def _expressions(rule: Rule) -> Iterator[tuple[str, str]]:
 
 def _templates(rule: Rule) -> Iterator[tuple[str, str]]:
     """The texts of a rule that hold expressions, with the place in its front matter."""
-    yield from (("say", rule.say), ("title", rule.title), ("confidence", rule.confidence))
+    yield from (("say", rule.say), ("title", rule.title), ("confidence", rule.confidence), ("at", rule.at))
     yield from ((f"advice.{index}.why", advice.why) for index, advice in enumerate(rule.advice))
 
 
@@ -171,6 +172,7 @@ def _compile(rule: Rule, env: ImmutableSandboxedEnvironment) -> CompiledRule:
         say=compile_template(env, rule.say),
         title=compile_template(env, rule.title),
         confidence=compile_template(env, rule.confidence),
+        at=compile_template(env, rule.at),
         advice=tuple(
             CompiledAdvice(
                 spec=spec,

@@ -1,0 +1,31 @@
+"""An out-of-memory error beside the KV pools, as a bound on what may be given to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.cases.model import Event, Rank, Run
+from analyzer.units import Size
+
+BESIDE_POOLS = ("warmup", "graph_capture", "serve")
+ELSEWHERE = ("resume", "trainer")
+"""Places in the code whose memory the KV budget does not explain."""
+
+
+def refusals(run: Run, rank: Rank) -> Iterator[tuple[Size, Size]]:
+    """(refused, free to the allocator) of each allocation of this rank that was refused for want of memory beside the pools."""
+    for event in run.events:
+        if event.rank not in (rank.name, None) or event.phase not in BESIDE_POOLS or event.site in ELSEWHERE:
+            continue
+        refused, free = _figures(event)
+        if refused is not None and free is not None and refused.low > free.high:
+            yield refused, free
+
+
+def _figures(event: Event) -> tuple[Size | None, Size | None]:
+    """What the allocator had reserved and not used counts as free: a bound from it holds whatever was fragmented."""
+    fields = event.fact.fields if event.kind == "torch_oom" else {}
+    refused, free, kept = (fields.get(name) for name in ("tried", "free", "reserved_unallocated"))
+    if not isinstance(refused, Size) or not isinstance(free, Size):
+        return None, None
+    return refused, free + kept if isinstance(kept, Size) else free

@@ -1,0 +1,93 @@
+"""Which values of mem_fraction_static can work for an SGLang run, by its own figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analyzer.cases.model import Rank, Run
+from analyzer.engines import sglang
+from analyzer.engines.interval import Bounds, rounded_down
+from analyzer.engines.sglang_headroom import fraction_after_refusal, largest_fraction
+from analyzer.engines.sglang_pool import smallest_fraction_for
+from analyzer.rulebook.refusal import refusals
+from analyzer.rulebook.sglang_figures import (
+    LARGEST_FRACTION,
+    asked_per_effect,
+    context_length,
+    least_of,
+    mem_fraction_static,
+    printed_minimum,
+    token_bytes,
+)
+from analyzer.units import Size
+
+
+def fractions(run: Run) -> Bounds:
+    """The values to pass: those that leave a KV pool for one request, and what ran out or was taken beside it in this run.
+
+    The lower end is the fraction of an empty pool where the size of a request is not known.
+    """
+    scale = asked_per_effect(run)
+    found = _lower_end(run, scale)
+    for rank in run.ranks:
+        for high, because in _upper_ends(run, rank):
+            found = found.capped(high * scale, because)
+    return found
+
+
+def _lower_end(run: Run, scale: float) -> Bounds:
+    pre, post = least_of(run, "free_at_start"), least_of(run, "free_after_load")
+    minimum = printed_minimum(run)
+    if pre is None or post is None or pre.bytes <= 0:
+        return Bounds().raised(minimum * scale if minimum else None, "the minimum that the engine prints, at which the pool is empty")
+    empty = minimum if minimum is not None else sglang.smallest_fraction(pre, post)
+    found = Bounds().raised(empty * scale, f"below, the weights leave no KV pool: {pre} free before loading, {post} after it")
+    context = context_length(run)
+    for rank in run.ranks:
+        per_token = token_bytes(rank)
+        if per_token is not None and context is not None:
+            one = smallest_fraction_for(pre, post, per_token, context) * scale
+            found = found.raised(one, f"below, the pool does not hold one request of {context} tokens")
+    return found
+
+
+def _upper_ends(run: Run, rank: Rank) -> list[tuple[float, str]]:
+    """From refused allocations, and from what a start that came to its end had taken beside the pools."""
+    pre, fraction = rank.size("free_at_start") or least_of(run, "free_at_start"), mem_fraction_static(run)
+    if pre is None or pre.bytes <= 0 or fraction is None:
+        return []
+    ends = []
+    for refused, free in refusals(run, rank):
+        high = fraction_after_refusal(fraction, pre, refused, free)
+        ends.append((high, f"an allocation of {refused} was refused with {free} free"))
+    taken = taken_beside_pools(rank)
+    if taken is not None:
+        ends.append((largest_fraction(pre, taken), f"this start took {taken} beside weights and pools, before any load"))
+    return ends
+
+
+def taken_beside_pools(rank: Rank) -> Size | None:
+    """Free after the pools - free at the end of the start: graphs and what else came before the first request."""
+    after_pools = next((size for fact in rank.facts if fact.kind == "memory_pool_end" and (size := fact.size("free")) is not None), None)
+    at_end = next((size for fact in rank.facts if fact.kind == "max_total_num_tokens" and (size := fact.size("free")) is not None), None)
+    if after_pools is None or at_end is None:
+        return None
+    taken = after_pools - at_end
+    return taken if taken.low >= 0 else None
+
+
+def bound_figures(run: Run) -> dict[str, Any]:
+    """The interval under the names that rules use."""
+    fraction = mem_fraction_static(run)
+    if run.engine != "sglang" or fraction is None:
+        return {}
+    found, asked = fractions(run), fraction * asked_per_effect(run)
+    lower = rounded_down(found.high) if found.high is not None and found.high < asked else None
+    above = found.low is not None and found.low > LARGEST_FRACTION
+    return {
+        "largest_fraction": lower,
+        "largest_fraction_because": found.high_because if lower is not None else None,
+        "no_fraction_works": above or found.is_empty if not found.is_open else None,
+        "no_fraction_because": f"{found.low_because}; {found.high_because}" if found.is_empty else None,
+        "least_fraction": found.low,
+    }
