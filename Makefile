@@ -3,13 +3,14 @@
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+ENGINES := vllm==0.33.0 sglang==0.5.23
 READY := $(VENV)/.ready
 UV := UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
-.PHONY: help setup check test demo corpus docs clean
+.PHONY: help setup check test demo corpus docs conformance clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## make .venv with the locked packages
 
@@ -33,6 +34,10 @@ corpus: setup  ## score the analyzer on the corpus of crash reports
 	$(BIN)/python -m tests.corpus.score
 
 docs: setup  ## write docs/ again from the rules, the grammars and the command line
+	$(BIN)/python docs/generate.py
+
+conformance: setup  ## take the memory messages of the newest engines from their packages, and write fixtures/conformance/ and docs/ again
+	$(BIN)/python -m analyzer.conformance --store fixtures/conformance $(ENGINES)
 	$(BIN)/python docs/generate.py
 
 clean:  ## remove everything that was made

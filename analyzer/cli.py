@@ -152,7 +152,8 @@ def _bytes(option: str, written: str | None) -> int | None:
     try:
         return int(Decimal(written)) if re.fullmatch(r"[\d_]+(\.\d+)?([eE]\d{1,2})?", written) else parse_size(written).bytes
     except (ArithmeticError, ValueError) as error:
-        raise typer.BadParameter(f"expected an amount such as 25229197312, 25.2e9 or 23.5GiB, found {written!r}", param_hint=option) from error
+        message = f"expected an amount such as 25229197312, 25.2e9 or 23.5GiB, found {written!r}"
+        raise typer.BadParameter(message, param_hint=option) from error
 
 
 def _exit_code(result: Result, fail_on: FailOn, require: list[str]) -> Exit:

@@ -106,13 +106,12 @@ def run_pipeline(
 
 
 def _judged(rulebook: Rulebook, case: Case, readings: Sequence[Reading]) -> tuple[Case, Judgement]:
-    """The case with its ladders, and the judgement on it: only rules tell how a run ended, and so which runs make a ladder."""
-    judgement = judge(rulebook, case)
-    ladders, left_out = ladders_of(readings, case.runs, judgement.rulings)
-    if not ladders:
-        return case, judgement
+    """The case with its ladders, and the judgement on it: only the rules for runs tell how a run ended, and so which runs make a ladder."""
+    of_runs = judge(rulebook.of_runs, case)
+    ladders, left_out = ladders_of(readings, case.runs, of_runs.rulings)
     case = replace(case, ladders=tuple(ladders), left_out=tuple(left_out))
-    return case, judge(rulebook, case)
+    of_settings = judge(rulebook.of_settings, case)
+    return case, Judgement(of_runs.rulings + of_settings.rulings, of_runs.abstentions + of_settings.abstentions)
 
 
 def _with_profile(run: Run, profile: str | None) -> Run:

@@ -1,21 +1,27 @@
-"""Write the pages of docs/ that are made from the sources of the program: rules, vocabulary, facts, causes.
+"""Write the pages of docs/ that are made from the sources of the program: rules, vocabulary, facts, causes, coverage.
 
 usage: python docs/generate.py
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from analyzer.causes import CAUSES
+from analyzer.conformance import coverage
+from analyzer.conformance.check import check
+from analyzer.conformance.ignored import load_ignored
+from analyzer.conformance.stored import recall
 from analyzer.content import content_folder
 from analyzer.grammar import load_grammars
 from analyzer.rulebook.rule import Rule, load_rules
 from analyzer.rulebook.vocabulary import SCOPES
 
 DOCS = Path(__file__).resolve().parent
+FIXTURES = DOCS.parent / "fixtures"
 MADE = "<!-- made by docs/generate.py from the sources of the program; edit those -->"
 
 
@@ -24,6 +30,7 @@ def pages() -> dict[str, str]:
     rules = load_rules([content_folder("rules")])
     return {
         "causes.md": _page("Causes", "The verdict names the root cause, by one vocabulary for both engines.", _causes(rules)),
+        "coverage.md": _page("Coverage", "How much of what engines print about memory is read.", _coverage()),
         "facts.md": _page("Facts", "What the grammars read: the kinds of messages, and the fields each may have.", _facts()),
         "rules.md": _page("Rules", "`analyze --explain RULE` prints the page of a rule; the files are in `rules/`.", _rules(rules)),
         "vocabulary.md": _page("Names for rules", "What rules may use. Any other name is an error when they are loaded.", _vocabulary()),
@@ -44,6 +51,17 @@ def _causes(rules: list[Rule]) -> Iterator[str]:
     for cause, meaning in CAUSES.items():
         told = ", ".join(f"[{rule.id}](../rules/{rule.id}.md)" for rule in rules if rule.cause == cause)
         yield f"| `{cause}` | {meaning} | {told} |"
+
+
+def _coverage() -> Iterator[str]:
+    grammars, ignored = load_grammars(), load_ignored()
+    catalogues = {
+        name: json.loads((FIXTURES / "catalogues" / f"{name}.json").read_text(encoding="utf-8")) for name in ("vllm", "sglang", "allocators")
+    }
+    wordings = [wording for engine in ("vllm", "sglang") for wording in coverage.wordings(engine, catalogues[engine], grammars)]
+    stored = [recall(file) for file in sorted((FIXTURES / "conformance").glob("*.json"), reverse=True)]
+    reports = [(messages, check(messages.templates, grammars, ignored)) for messages in stored]
+    return coverage.page(wordings, len(catalogues["allocators"]), reports)
 
 
 def _facts() -> Iterator[str]:

@@ -30,6 +30,12 @@ class Report:
         return len(self.recognised) + len(self.unread) + sum(map(len, self.ignored.values()))
 
     @property
+    def read_share(self) -> float:
+        """The share that is read of what is not left out."""
+        wanted = len(self.recognised) + len(self.unread)
+        return len(self.recognised) / wanted if wanted else 1.0
+
+    @property
     def accounted(self) -> float:
         """The share that is read or left out on purpose."""
         return 1 - len(self.unread) / self.count if self.count else 1.0

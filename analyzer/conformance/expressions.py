@@ -17,7 +17,9 @@ LONGEST_NAME = 60
 TRIMMING = frozenset({"cleandoc", "dedent", "lstrip", "rstrip", "strip"})
 """Calls that leave a text as it is but for blanks."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_PERCENT = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[#0 +-]*)(?P<width>\d*|\*)(?P<precision>(?:\.(?:\d+|\*))?)[hlL]?(?P<type>[a-zA-Z%])")
+_PERCENT = re.compile(
+    r"%(?:\((?P<key>\w+)\))?(?P<flags>[#0 +-]*)(?P<width>\d*|\*)(?P<precision>(?:\.(?:\d+|\*))?)[hlL]?(?P<type>[a-zA-Z%])"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,10 @@ def message_texts(arguments: Sequence[ast.expr], scope: Scope) -> list[str]:
     found = texts(first, scope)
     if not others:
         return found
-    return [_percent(text, others, scope) if _PERCENT.search(text) else " ".join([text, *(_value(one, scope)[0] for one in others)]) for text in found]
+    return [
+        _percent(text, others, scope) if _PERCENT.search(text) else " ".join([text, *(_value(one, scope)[0] for one in others)])
+        for text in found
+    ]
 
 
 def texts(node: ast.expr, scope: Scope, steps: int = MOST_STEPS) -> list[str]:
@@ -86,8 +91,16 @@ def texts(node: ast.expr, scope: Scope, steps: int = MOST_STEPS) -> list[str]:
             return _either(values, inner)
         case ast.Name(name) if steps > 0:
             return [text for value in scope.find(name) for text in texts(value, scope, steps - 1)]
+        case ast.Call():
+            return _returned(node, inner)
+    return []
+
+
+def _returned(call: ast.Call, inner: Callable[[ast.expr], list[str]]) -> list[str]:
+    """The texts that a call of str.format, str or a function that trims blanks may give."""
+    match call:
         case ast.Call(func=ast.Attribute(value=text, attr="format")):
-            return [_formatted(template, node) for template in inner(text)]
+            return [_formatted(template, call) for template in inner(text)]
         case ast.Call(func=ast.Attribute(value=text, attr=method), args=arguments) if method in TRIMMING:
             return [found.strip() for found in inner(text) or [found for argument in arguments[:1] for found in inner(argument)]]
         case ast.Call(func=ast.Name(function), args=[argument]) if function in {*TRIMMING, "str"}:
@@ -109,7 +122,7 @@ def _piece(part: ast.expr, scope: Scope, steps: int) -> list[str]:
     """A piece of an f-string: text as it is, a value as the texts it may be, or as a placeholder."""
     if not isinstance(part, ast.FormattedValue):
         return texts(part, scope, steps)
-    specification = "".join(piece.value for piece in getattr(part.format_spec, "values", []) if isinstance(piece, ast.Constant))
+    specification = "".join(str(piece.value) for piece in getattr(part.format_spec, "values", []) if isinstance(piece, ast.Constant))
     if not specification and part.conversion == -1:
         return _value(part.value, scope, steps)
     return [placeholder(part.value, chr(part.conversion) if part.conversion != -1 else "", specification)]

@@ -58,7 +58,7 @@ def load_ignored(folder: Path | None = None) -> list[Ignored]:
 
 
 def _group(path: Path, number: int, entry: object) -> Ignored:
-    if not isinstance(entry, dict) or not isinstance(entry.get("reason"), str) or not KEYS >= entry.keys() or len(entry) < 2:
+    if not isinstance(entry, dict) or not isinstance(entry.get("reason"), str) or not entry.keys() <= KEYS or len(entry) < 2:
         raise IgnoredError(f"{path}: entry {number}: a reason and some of {', '.join(sorted(KEYS - {'reason'}))} were expected")
     lists = {key: tuple(value) if isinstance(value, list) else (value,) for key, value in entry.items() if key != "reason"}
     if not all(isinstance(item, str) for items in lists.values() for item in items):

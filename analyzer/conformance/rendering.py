@@ -27,14 +27,23 @@ KINDS = (
     (r"fraction|ratio|utilization|usage$|factor|scale", f"{FRACTION}"),
     (r"^pools$|kv_cache_device_name", "GPU"),
     (r"suffix", ""),
-    (r"(^|_)(sizes|shapes?|ids|indices|ranks|list|tuple|names|kv_caches|free_blocks|keys|missing|batch_sizes|configs|capture_bs)$", "[1, 2, 4]"),
+    (
+        r"(^|_)(sizes|shapes?|ids|indices|ranks|list|tuple|names|kv_caches|free_blocks|keys|missing|batch_sizes|configs|capture_bs)$",
+        "[1, 2, 4]",
+    ),
     (r"(^|_)(num|n|len|count|length|total_tokens|max_\w+|min_\w+)(_|$)", f"{COUNT}"),
     (r"(size|count|len|idx|index|id|pid|rank|tokens|blocks|reqs|requests|seqs|slots|layers|pages|bs|step|steps)(_\d+)?$", f"{COUNT}"),
     (r"n?bytes|capacity|numel|stride|offset|addr|ptr", f"{BYTES}"),
     (r"device(s|_name|_type)?(_\d+)?$", "cuda:0"),
     (r"path|file|folder|(^|_)dir(_|$)|model_name", "/models/m"),
-    (r"name|type|class|mode|backend|layer|kind|key|policy|platform|layout|method|label|prefix|model|arch|config|uuid|role|spec$|group$|flag|attr", WORD),
-    (r"(^|_)(gb|gib|mb|mib|mem|memory|free|avail\w*|total|used|time|elapsed|seconds|secs|duration|latency|percent|pct|throughput)(_|$)", f"{AMOUNT}"),
+    (
+        r"name|type|class|mode|backend|layer|kind|key|policy|platform|layout|method|label|prefix|model|arch|config|uuid|role|spec$|group$|flag|attr",
+        WORD,
+    ),
+    (
+        r"(^|_)(gb|gib|mb|mib|mem|memory|free|avail\w*|total|used|time|elapsed|seconds|secs|duration|latency|percent|pct|throughput)(_|$)",
+        f"{AMOUNT}",
+    ),
 )
 """Regular expression for some part of a value's name -> what such a value prints. The first that matches counts; else it is a number."""
 UNITS = re.compile(r"\s*([KMGT]i?B\b|%|seconds|secs|s\b|x\b)")
@@ -85,5 +94,9 @@ def log_line(template: Template) -> str:
     """The message behind the head of the engine that prints it; an exception as the last line of its traceback."""
     file = PurePosixPath(template.file)
     kind, _, exception = template.level.partition(" ")
-    head = HEADS.get(file.parts[0], "").format(level="ERROR" if exception else kind.upper(), place=file.name) if not exception or file.parts[0] == "vllm" else ""
+    head = (
+        HEADS.get(file.parts[0], "").format(level="ERROR" if exception else kind.upper(), place=file.name)
+        if not exception or file.parts[0] == "vllm"
+        else ""
+    )
     return f"{head}{exception}{': ' if exception else ''}{render(template)}"

@@ -81,6 +81,13 @@ class Bounds:
         return self.low is not None and self.high is not None and self.low > self.high
 
     @property
+    def reason(self) -> str:
+        """The two ends and what sets them, in words; an open end is left out."""
+        at_least = f"at least {self.low:.3f} ({self.low_because})" if self.low is not None else ""
+        at_most = f"at most {self.high:.3f} ({self.high_because})" if self.high is not None else ""
+        return ", ".join(filter(None, (at_least, at_most)))
+
+    @property
     def is_open(self) -> bool:
         """Whether nothing bounds the value."""
         return self.low is None and self.high is None

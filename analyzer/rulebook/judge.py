@@ -10,45 +10,18 @@ from jinja2 import Undefined
 
 from analyzer.analysis import Abstention, Advice, Confidence, Evidence
 from analyzer.cases.course import course_of
-from analyzer.cases.ladder import Ladder
+from analyzer.cases.events import CUT_TRACEBACK
 from analyzer.cases.model import Event, Rank, Run
-from analyzer.facts.fact import Fact
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import Missing, View
 from analyzer.rulebook.knobs import takes
 from analyzer.rulebook.ladder_view import ladder_view
 from analyzer.rulebook.rule import PatchSpec
-from analyzer.rulebook.rulebook import RECEIPT, RECEIPT_ASIDE, CompiledAdvice, CompiledRule, Expression, Rulebook
+from analyzer.rulebook.rulebook import CompiledAdvice, CompiledRule, Expression, Rulebook
+from analyzer.rulebook.subject import MOST_EVIDENCE, Subject, evidence_for, line_of
 from analyzer.rulebook.views import case_view, event_view, profile_view, rank_view, run_view, selection_view, used_profile, worst_rank
-from analyzer.settings.errors import Problem
 from analyzer.settings.model import Profile
 from analyzer.units import CannotTell, Size
-
-MOST_EVIDENCE = 8
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What a rule is evaluated on: the scopes it sees, and the objects behind them."""
-
-    scopes: Mapping[str, View]
-    run: Run | None = None
-    rank: Rank | None = None
-    event: Event | None = None
-    profile: Profile | None = None
-    ladder: Ladder | None = None
-    problem: Problem | None = None
-    quoted: str = ""
-    """The line that the problem is in."""
-
-    @property
-    def place(self) -> str | None:
-        """What keeps findings of one rule apart: each is mended in a place of its own."""
-        if self.problem is not None:
-            return str(self.problem)
-        if self.ladder is not None:
-            return self.ladder.profile
-        return self.profile.name if self.profile is not None and "profile" in self.scopes else None
 
 
 @dataclass(frozen=True)
@@ -124,7 +97,7 @@ def _subjects(compiled: CompiledRule, case: Case, events: Sequence[Subject]) -> 
     elif kind == "problem":
         for problem in case.problems:
             document = case.settings.documents[problem.file] if case.settings is not None else None
-            quoted = _line(document.text, problem.line or 1) if document is not None else ""
+            quoted = line_of(document.text, problem.line or 1) if document is not None else ""
             view = View("problem", {"key": problem.key, "message": problem.message})
             yield Subject({"problem": view}, problem=problem, quoted=quoted)
     elif kind == "run":
@@ -204,12 +177,23 @@ def _ruling(compiled: CompiledRule, subject: Subject) -> Ruling:
         title=str(compiled.title(scopes)),
         message=str(compiled.say(scopes)),
         confidence=cast(Confidence, str(compiled.confidence(scopes)).strip()),
-        advice=tuple(
-            advice for entry in compiled.advice if takes(subject.run, entry.spec.knob) and (advice := _advice(entry, scopes)) is not None
-        ),
-        evidence=_evidence(compiled, subject),
+        advice=tuple(_advised(compiled, subject)),
+        evidence=evidence_for(compiled, subject),
         changes=tuple(_changes(compiled, subject)),
     )
+
+
+def _advised(compiled: CompiledRule, subject: Subject) -> Iterator[Advice]:
+    """The advice that the run's release can follow.
+
+    A traceback whose last line is missing does not prove that memory ran out: no change of any knob follows from it.
+    """
+    proven = subject.event is None or subject.event.kind != CUT_TRACEBACK
+    for entry in compiled.advice:
+        if takes(subject.run, entry.spec.knob) and (proven or entry.spec.direction == "none"):
+            advice = _advice(entry, subject.scopes)
+            if advice is not None:
+                yield advice
 
 
 def _advice(entry: CompiledAdvice, scopes: Mapping[str, Any]) -> Advice | None:
@@ -254,45 +238,6 @@ def _changes(compiled: CompiledRule, subject: Subject) -> Iterator[Change]:
         value = _plain(_known(entry.to, subject.scopes)) if entry.to is not None else None
         if value is not None or entry.spec.op == "remove":
             yield Change(entry.spec, subject.profile, value)
-
-
-def _evidence(compiled: CompiledRule, subject: Subject) -> tuple[Evidence, ...]:
-    facts: list[Fact] = list(subject.event.repeats[:2]) if subject.event is not None else []
-    for kind in compiled.rule.evidence:
-        own = subject.rank.first(kind) if subject.rank is not None else None
-        found = own or (subject.run.first(kind) if subject.run is not None else None)
-        if found is not None:
-            facts.append(found)
-    lines = {(fact.line.source, fact.line.number): fact.line.text for fact in facts}
-    entries = [Evidence(input=source, line=number, text=text) for (source, number), text in lines.items()]
-    entries = list(dict.fromkeys([*entries, *_receipts(compiled, subject)]))
-    if subject.profile is not None and compiled.rule.for_each == "profile":
-        entries.insert(0, _settings_line(subject.profile, str(compiled.at(subject.scopes)).strip()))
-    if subject.problem is not None:
-        entries.append(Evidence(input=subject.problem.file, line=subject.problem.line or 1, text=subject.quoted))
-    return tuple(entries[:MOST_EVIDENCE])
-
-
-def _receipts(compiled: CompiledRule, subject: Subject) -> Iterator[Evidence]:
-    """The runs of the ladder that the rule rests on: those next to the threshold first."""
-    ladder, kinds = subject.ladder, compiled.rule.evidence
-    if ladder is None:
-        return
-    rungs = [*ladder.failed[::-1][:1], *ladder.passed[:1], *ladder.counted] if RECEIPT in kinds else []
-    rungs += [rung for rung in ladder.rungs if not rung.counts] if RECEIPT_ASIDE in kinds else []
-    for rung in rungs:
-        if (place := rung.receipt.place) is not None:
-            yield Evidence(input=place.input, line=place.line, text=place.text)
-
-
-def _settings_line(profile: Profile, key: str) -> Evidence:
-    """The line of this argument of the profile; that of the profile's name where it does not state it."""
-    line = profile.line(key)
-    return Evidence(input=profile.file, line=line, text=_line(profile.document.text, line))
-
-
-def _line(text: str, number: int) -> str:
-    return text.split("\n")[number - 1].rstrip("\r")
 
 
 def _merged(rulings: Sequence[Ruling]) -> Iterator[Ruling]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.cases.model import Event, Rank, Run
+from analyzer.engines.interval import rounded_down
 from analyzer.units import Size
 
 BESIDE_POOLS = ("warmup", "graph_capture", "serve")
@@ -29,3 +30,14 @@ def _figures(event: Event) -> tuple[Size | None, Size | None]:
     if not isinstance(refused, Size) or not isinstance(free, Size):
         return None, None
     return refused, free + kept if isinstance(kept, Size) else free
+
+
+def alone_on_card(run: Run) -> bool:
+    """Whether no message shows memory of other processes; what they return would move the bounds."""
+    return not any("other_processes" in rank.ledger for rank in run.ranks)
+
+
+def value_to_try(low: float | None, high: float | None) -> float | None:
+    """The largest value of two decimals below the upper end; None where there is no upper end or nothing between the two."""
+    value = rounded_down(high, 2) if high is not None else None
+    return value if value is not None and value > 0 and (low is None or low <= value) else None

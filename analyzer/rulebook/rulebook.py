@@ -25,6 +25,7 @@ Expression = Callable[[Mapping[str, Any]], Any]
 RECEIPT, RECEIPT_ASIDE = "receipt", "receipt_aside"
 """Kinds of evidence that are no messages of a log: the receipts of the runs that count, and of those that do not."""
 DERIVED_KINDS = frozenset({CUT_TRACEBACK, RECEIPT, RECEIPT_ASIDE})
+OF_SETTINGS = ("case", "ladder", "profile")
 CONFIDENCES = ("certain", "likely", "possible")
 
 
@@ -70,8 +71,13 @@ class Rulebook:
 
     @property
     def of_settings(self) -> Rulebook:
-        """The rules that judge settings, for which changed settings are judged again."""
-        return Rulebook(tuple(entry for entry in self.rules if entry.rule.for_each in ("case", "profile", "ladder")))
+        """The rules that judge settings and ladders, by which changed settings are judged again."""
+        return Rulebook(tuple(entry for entry in self.rules if entry.rule.for_each in OF_SETTINGS))
+
+    @property
+    def of_runs(self) -> Rulebook:
+        """All other rules."""
+        return Rulebook(tuple(entry for entry in self.rules if entry.rule.for_each not in OF_SETTINGS))
 
     @property
     def failing_kinds(self) -> frozenset[str]:

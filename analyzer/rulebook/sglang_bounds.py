@@ -9,9 +9,8 @@ from analyzer.engines import sglang
 from analyzer.engines.interval import Bounds, rounded_down
 from analyzer.engines.sglang_headroom import fraction_after_refusal, largest_fraction
 from analyzer.engines.sglang_pool import smallest_fraction_for
-from analyzer.rulebook.refusal import refusals
+from analyzer.rulebook.refusal import alone_on_card, refusals, value_to_try
 from analyzer.rulebook.sglang_figures import (
-    LARGEST_FRACTION,
     asked_per_effect,
     context_length,
     least_of,
@@ -76,18 +75,19 @@ def taken_beside_pools(rank: Rank) -> Size | None:
     return taken if taken.low >= 0 else None
 
 
+NAMES = ("fraction_to_try", "lower_fraction", "no_fraction_because", "no_fraction_works")
+
+
 def bound_figures(run: Run) -> dict[str, Any]:
-    """The interval under the names that rules use."""
-    fraction = mem_fraction_static(run)
-    if run.engine != "sglang" or fraction is None:
-        return {}
-    found, asked = fractions(run), fraction * asked_per_effect(run)
-    lower = rounded_down(found.high) if found.high is not None and found.high < asked else None
-    above = found.low is not None and found.low > LARGEST_FRACTION
+    """The interval under the names that rules use; of the upper end, only one that is smaller than the fraction asked for."""
+    if run.engine != "sglang":
+        return {"no_fraction_works": False}
+    fraction, found = mem_fraction_static(run), fractions(run)
+    asked = fraction * asked_per_effect(run) if fraction is not None else None
+    lower = None if found.high is None or asked is None or found.high >= asked else found.high
     return {
-        "largest_fraction": lower,
-        "largest_fraction_because": found.high_because if lower is not None else None,
-        "no_fraction_works": above or found.is_empty if not found.is_open else None,
-        "no_fraction_because": f"{found.low_because}; {found.high_because}" if found.is_empty else None,
-        "least_fraction": found.low,
+        "lower_fraction": rounded_down(lower) if lower is not None and lower > 0 else None,
+        "fraction_to_try": value_to_try(found.low, lower),
+        "no_fraction_works": found.is_empty and alone_on_card(run),
+        "no_fraction_because": found.reason if found.is_empty else None,
     }

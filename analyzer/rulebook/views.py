@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any
 
 from analyzer.cases.course import Course
@@ -12,7 +13,7 @@ from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
-from analyzer.rulebook import vllm_figures
+from analyzer.rulebook import sglang_bounds, vllm_bounds, vllm_figures
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.ladder_view import overhead_figures
@@ -60,8 +61,15 @@ def run_view(run: Run | None) -> View:
             "worst_rank": lambda: worst_rank(run).name if run.ranks else None,
             **run_figures(run),
             **vllm_figures.run_figures(run),
+            **bounds_when_asked(run),
         },
     )
+
+
+def bounds_when_asked(run: Run) -> dict[str, Any]:
+    """The intervals that can work, computed when a rule first names one of their figures."""
+    figures = cache(lambda: sglang_bounds.bound_figures(run) | vllm_bounds.bound_figures(run))
+    return {name: partial(lambda key: figures().get(key), name) for name in (*sglang_bounds.NAMES, *vllm_bounds.NAMES)}
 
 
 def worst_rank(run: Run) -> Rank:

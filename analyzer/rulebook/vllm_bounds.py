@@ -11,7 +11,7 @@ from analyzer.engines.vllm_arena import arena_after_refusal
 from analyzer.engines.vllm_graphs import graphs_deducted
 from analyzer.engines.vllm_utilization import largest_utilization, utilization_after_refusal, utilization_for
 from analyzer.rulebook.measured import Measured
-from analyzer.rulebook.refusal import refusals
+from analyzer.rulebook.refusal import alone_on_card, refusals, value_to_try
 from analyzer.rulebook.vllm_figures import arena_pinned, utilization_in_effect
 from analyzer.units import Size
 
@@ -60,7 +60,9 @@ def _upper_ends(run: Run, rank: Rank, found: Bounds) -> Bounds:
     if total is None or total.bytes <= 0:
         return found
     if free is not None and has_start_up_check(run):
-        found = found.capped(largest_utilization(total, free, NOTHING), f"the start-up check wants no more than the {free} that were free")
+        passes = largest_utilization(total, free, NOTHING)
+        if run.all("free_memory_below_utilization") or utilization is None or utilization <= passes:
+            found = found.capped(passes, f"the start-up check wants no more than the {free} that were free")
         outside = rank.size("cuda_graphs")
         if outside is not None and graphs_deducted(run.version) is False and not arena_pinned(run):
             high = largest_utilization(total, free, outside)
@@ -98,16 +100,25 @@ def arenas(run: Run, rank: Rank) -> Bounds:
     return found
 
 
+NAMES = (
+    "largest_utilization",
+    "lower_utilization",
+    "no_utilization_because",
+    "no_utilization_works",
+    "utilization_to_try",
+)
+
+
 def bound_figures(run: Run) -> dict[str, Any]:
-    """The interval under the names that rules use; of the upper end, only one that is smaller than the value in effect."""
+    """The interval under the names that rules use."""
     if run.engine != "vllm":
-        return {}
+        return {"no_utilization_works": False}
     found, (utilization, _) = utilizations(run), utilization_in_effect(run)
-    lower = found.high is not None and (utilization is None or found.high < utilization)
+    lower = None if found.high is None or (utilization is not None and found.high >= utilization) else found.high
     return {
         "largest_utilization": rounded_down(found.high) if found.high is not None and found.high > 0 else None,
-        "lower_utilization": rounded_down(found.high) if lower and found.high is not None and found.high > 0 else None,
-        "lower_utilization_because": found.high_because if lower else None,
-        "no_utilization_works": found.is_empty if not found.is_open else None,
-        "no_utilization_because": f"{found.low_because}; {found.high_because}" if found.is_empty else None,
+        "lower_utilization": rounded_down(lower) if lower is not None and lower > 0 else None,
+        "utilization_to_try": value_to_try(found.low, lower),
+        "no_utilization_works": found.is_empty and alone_on_card(run),
+        "no_utilization_because": found.reason if found.is_empty else None,
     }

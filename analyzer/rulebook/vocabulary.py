@@ -9,6 +9,15 @@ from analyzer.grammar import Grammars
 from analyzer.rulebook.rule import Rule
 
 RUN: dict[str, str] = {
+    "fraction_to_try": "SGLang: the largest two-decimal fraction that leaves a place for what was refused and a pool for one request",
+    "largest_utilization": "vLLM: the largest utilization by the start-up check and by what was taken or refused beside the KV cache",
+    "lower_fraction": "SGLang: the largest fraction that leaves a place for what was refused; absent where it is not below the one asked for",
+    "lower_utilization": "vLLM: largest_utilization where it is below the value in effect",
+    "no_fraction_because": "SGLang: the two bounds that leave no fraction, in words",
+    "no_fraction_works": "SGLang: whether the figures show that no fraction works",
+    "no_utilization_because": "vLLM: the two bounds that leave no utilization, in words",
+    "no_utilization_works": "vLLM: whether the figures show that no utilization works",
+    "utilization_to_try": "vLLM: the largest two-decimal utilization below the value in effect that may work",
     "arena_pinned": "vLLM: whether the KV arena has a fixed size, by the engine's own message or by its arguments",
     "args": "engine arguments that the log shows, in snake_case; `run.args.max_model_len`",
     "asked_fraction": "mem_fraction_static as the arguments show it",

@@ -26,17 +26,14 @@ def judged() -> dict[str, dict[str, Any]]:
     return {case["id"]: judge(case, analyse_log(case["log"])) for case in cases()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("figure", "least"), AT_LEAST.items())
 def test_the_score_is_high_enough(judged: dict[str, dict[str, Any]], figure: str, least: float) -> None:
     assert figures(list(judged.values()))[figure] >= least
 
 
-@pytest.mark.slow
 def test_no_advice_goes_in_the_wrong_direction(judged: dict[str, dict[str, Any]]) -> None:
     assert [name for name, row in judged.items() if row["harmful"]] == []
 
 
-@pytest.mark.slow
 def test_what_is_certain_is_right(judged: dict[str, dict[str, Any]]) -> None:
     assert [name for name, row in judged.items() if row["overclaim"]] == []

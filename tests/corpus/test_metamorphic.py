@@ -1,7 +1,6 @@
 """What must not matter: a right verdict on a real report stays right when the log arrives in another shape.
 
-Each report goes through a few of the changes, drawn by its own name, so that all reports and all changes are covered and each run tries
-the same.
+What is drawn at random is drawn by the report's name, so that each run tries the same.
 """
 
 from __future__ import annotations
@@ -17,19 +16,18 @@ import pytest
 
 from analyzer.analysis import Verdict
 from analyzer.pipeline import Result, run_pipeline
+from analyzer.rulebook.verdict import CONFIDENCES
 from tests.corpus.score import cases, judge
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("metamorphic")]
+pytestmark = pytest.mark.xdist_group("metamorphic")
 
-CHANGES_PER_REPORT = 4
-WEAKER = ("certain", "likely", "possible")
 RANK = re.compile(r"\b(TP|rank=|gpu_id=|gpu=)(\d+)|\[(rank)(\d+)\]:")
 PID = re.compile(r"\bpid=(\d+)")
-START_UP_CHECK = re.compile(r"(?P<before>Free memory on device[^(]*\()(?P<free>[\d.]+)(?P<between>/[\d.]+ GiB\).*?, )(?P<asked>[\d.]+)(?= GiB\))")
+START_UP_CHECK = re.compile(
+    r"(?P<before>Free memory on device[^(]*\()(?P<free>[\d.]+)(?P<between>/[\d.]+ GiB\).*?, )(?P<asked>[\d.]+)(?= GiB\))"
+)
 REFUSED = re.compile(r"(?P<before>Tried to allocate (?P<tried>[\d.]+) (?P<unit>[GM]iB).*?of which )(?P<free>[\d.]+)(?= (?P=unit) is free)")
 AVAILABLE = re.compile(r"(?P<before>avail(?:able)?[ _](?:gpu_)?mem=)(?P<free>\d+\.\d\d)(?= ?GB)")
-
-Reports = dict[str, "Report"]
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,12 @@ class Report:
     result: Result
 
     @property
-    def lines(self) -> list[str]:
-        return str(self.case["log"]).split("\n")
+    def name(self) -> str:
+        return str(self.case["id"])
 
     @property
-    def is_right(self) -> bool:
-        return is_right(self.case, self.result)
+    def lines(self) -> list[str]:
+        return str(self.case["log"]).split("\n")
 
 
 def is_right(case: dict[str, Any], result: Result) -> bool:
@@ -116,7 +114,9 @@ def interleaved_with_another_rank(report: Report, random: Random) -> str | None:
 def with_more_free_memory(report: Report, random: Random) -> str | None:
     """Every printed amount of free memory raised, but not so far that the failure beside it becomes impossible."""
     log = str(report.case["log"])
-    more = START_UP_CHECK.sub(lambda found: f"{found['before']}{between(found['free'], found['asked'])}{found['between']}{found['asked']}", log)
+    more = START_UP_CHECK.sub(
+        lambda found: f"{found['before']}{between(found['free'], found['asked'])}{found['between']}{found['asked']}", log
+    )
     more = REFUSED.sub(lambda found: f"{found['before']}{between(found['free'], found['tried'])}", more)
     more = AVAILABLE.sub(lambda found: f"{found['before']}{float(found['free']) * 1.02:.2f}", more)
     return more if more != log else None
@@ -155,60 +155,52 @@ def decisive_lines(result: Result) -> list[int]:
 
 
 Change = Callable[[Report, Random], str | None]
-CHANGES: tuple[Change, ...] = (
-    without_an_unrelated_line,
-    behind_a_compose_prefix,
-    behind_kubectl_timestamps,
-    with_windows_line_ends,
-    quoted_in_a_mail,
-    with_the_error_repeated,
-    interleaved_with_another_rank,
-    with_more_free_memory,
-)
+CHANGES: dict[Change, int] = {
+    without_an_unrelated_line: 60,
+    behind_a_compose_prefix: 100,
+    behind_kubectl_timestamps: 100,
+    with_windows_line_ends: 100,
+    quoted_in_a_mail: 100,
+    with_the_error_repeated: 70,
+    interleaved_with_another_rank: 20,
+    with_more_free_memory: 20,
+}
+"""The changes, and to how many reports each applies at least."""
 
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+    """The reports with a right verdict."""
     folder = tmp_path_factory.mktemp("corpus")
-    return {case["id"]: Report(case, analysed(case["log"], folder)) for case in cases()}
+    all_of_them = [Report(case, analysed(case["log"], folder)) for case in cases()]
+    return [report for report in all_of_them if is_right(report.case, report.result)]
 
 
-CASES = cases()
-NAMES = [case["id"] for case in CASES]
-DRAWN = [(name, change) for name in NAMES for change in Random(name).sample(CHANGES, CHANGES_PER_REPORT)]
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_a_right_verdict_stays_right(change: Change, reports: list[Report], tmp_path: Path) -> None:
+    changed = [(report, log) for report in reports if (log := change(report, Random(report.name))) is not None]
+    wrong = [
+        f"{report.name}: {after.analysis.verdict}" for report, log in changed if not is_right(report.case, after := analysed(log, tmp_path))
+    ]
+    assert wrong == []
+    assert len(changed) >= CHANGES[change]
 
 
-@pytest.mark.parametrize(("name", "change"), [pytest.param(name, change, id=f"{name}: {change.__name__}") for name, change in DRAWN])
-def test_a_right_verdict_stays_right(name: str, change: Change, reports: Reports, tmp_path: Path) -> None:
-    report = reports[name]
-    changed = change(report, Random(name))
-    if changed is None or not report.is_right:
-        return
-    after = analysed(changed, tmp_path)
-    assert is_right(report.case, after), f"{after.analysis.verdict}\n{changed}"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_without_the_decisive_lines_nothing_else_becomes_certain(name: str, reports: Reports, tmp_path: Path) -> None:
-    report = reports[name]
-    gone = decisive_lines(report.result)
-    if not gone or not report.is_right:
-        return
-    left = "\n".join(line for number, line in enumerate(report.lines, 1) if number not in gone)
-    before, after = report.result.analysis.verdict, analysed(left, tmp_path).analysis.verdict
-    assert is_weaker(after, before), f"{before}\n{after}\n{left}"
-    assert not judge(report.case, analysed(left, tmp_path).analysis)["harmful"]
+def test_without_the_decisive_lines_nothing_else_becomes_certain(reports: list[Report], tmp_path: Path) -> None:
+    surer = []
+    for report in reports:
+        gone = decisive_lines(report.result)
+        left = "\n".join(line for number, line in enumerate(report.lines, 1) if number not in gone)
+        before, after = report.result.analysis.verdict, analysed(left, tmp_path)
+        if gone and (not is_weaker(after.analysis.verdict, before) or judge(report.case, after.analysis)["harmful"]):
+            surer.append(f"{report.name}: {after.analysis.verdict}")
+    assert surer == []
 
 
 def is_weaker(after: Verdict, before: Verdict) -> bool:
-    """Whether a verdict claims no more than the one before: the same cause, none, or one that is less sure."""
-    surer = WEAKER.index(after.confidence) < WEAKER.index(before.confidence)
+    """Whether a verdict claims no more than the one before: the same cause, none, or one that is not surer and not certain."""
+    surer = CONFIDENCES.index(after.confidence) < CONFIDENCES.index(before.confidence)
     return after.cause in (before.cause, "unknown", "none") or (after.confidence != "certain" and not surer)
-
-
-def test_every_change_is_drawn_often_enough() -> None:
-    drawn = [change for _, change in DRAWN]
-    assert all(drawn.count(change) >= len(NAMES) // 4 for change in CHANGES)

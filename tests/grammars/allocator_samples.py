@@ -239,14 +239,16 @@ ALLOCATOR: list[Sample] = [
     ),
     ("Out of memory while trying to allocate 17179869184 bytes.", "xla_oom", {"tried": exact(17179869184)}),
     (
-        ":0:rocdevice.cpp :3018: 1145141919810 us:  Callback: Queue 0x7f8d38100000 aborting with error : HSA_STATUS_ERROR_OUT_OF_RESOURCES: "
-        "The runtime failed to allocate the necessary resources. This error may also occur when the core runtime library needs to spawn "
+        ":0:rocdevice.cpp :3018: 1145141919810 us:  Callback: Queue 0x7f8d38100000 aborting with error : "
+        "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. "
+        "This error may also occur when the core runtime library needs to spawn "
         "threads or create internal OS-specific events. Code: 0x1008 Available Free mem : 30 MB",
         "hsa_out_of_resources",
         {"free": printed("30", MIB)},
     ),
     (
-        "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary\nresources. ... Available Free mem : 17592186044276 MB",
+        "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary\nresources. "
+        "... Available Free mem : 17592186044276 MB",
         "hsa_out_of_resources",
         {"free": "17592186044276 MB (implausible)"},
     ),

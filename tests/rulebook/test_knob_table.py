@@ -129,7 +129,7 @@ def test_the_table_is_in_the_pages_and_not_in_the_json(tmp_path: Path) -> None:
     log = tmp_path / "crash.log"
     log.write_text(SGLANG_ARGS.format(fraction=0.7, context=8192) + SGLANG_LOADED + REFUSED, encoding="utf-8")
     analysis = analyze([log])
-    for form in ("html", "md"):
+    for form in ("html", "markdown"):
         assert "Settings that bear on memory" in render(analysis, form)
     assert "mem_fraction_static = 0.7: at least 0.77" in render(analysis, "text")
     assert "knobs" not in render(analysis, "json")

@@ -52,7 +52,11 @@ def test_rule_on_its_fixture(rule: str, example: dict[str, Any], tmp_path: Path)
         assert example["missing"] in abstained[0].missing
     if "cause" in example:
         assert analysis.verdict.cause == example["cause"]
-    advice = {f"{entry.knob} {entry.direction}" for finding in fired for entry in finding.advice}
+    given = [entry for finding in fired for entry in finding.advice]
+    advice = {f"{entry.knob} {entry.direction}" for entry in given}
+    advice |= {f"{entry.knob} {entry.direction} to {entry.value}" for entry in given}
+    advice |= {f"{entry.knob} {entry.direction} at least {entry.low}" for entry in given}
+    advice |= {f"{entry.knob} {entry.direction} at most {entry.high}" for entry in given}
     assert set(example.get("advice", [])) <= advice
     assert not set(example.get("never", [])) & advice
 
