@@ -65,6 +65,8 @@ class Verdict(Record):
     confidence: Confidence
     summary: str
     advice: list[Advice] = []
+    subject: Literal["run", "settings", "ladder"] = Field(default="run", exclude=True)
+    """What was judged: a run, settings without a log, or the measured runs of a ladder."""
 
 
 class RankRecord(Record):
@@ -207,6 +209,40 @@ class WhatIf(Record):
     reasons: list[str] = []
 
 
+class ItemChange(Record):
+    """One item of the ledger in two runs; `grew` is what the second has more."""
+
+    rank: str
+    item: str
+    before: SizeRecord
+    after: SizeRecord
+    grew: SizeRecord
+
+
+class ArgumentDifference(Record):
+    """An argument in two runs, as written; "not set" where a run does not have it."""
+
+    name: str
+    before: str
+    after: str
+
+
+class ComparisonRecord(Record):
+    """Two runs of one engine, named by their ids: what differs for certain, and how many items are the same within their rounding."""
+
+    before: str
+    after: str
+    items: list[ItemChange] = []
+    same: int = 0
+    arguments: list[ArgumentDifference] = []
+    others: list[str] = []
+    """Names of further arguments that differ."""
+    releases: list[str] = []
+    """What the two releases do differently."""
+    arena: int | None = None
+    """The pinned KV arena, in bytes, with which the run that failed starts as surely as the other."""
+
+
 class FactRecord(Record):
     kind: str
     input: str
@@ -252,6 +288,8 @@ class Analysis(Record):
     abstentions: list[Abstention] = Field(default=[], exclude=True)
     what_if: WhatIf | None = Field(default=None, exclude=True)
     selection_map: MapRecord | None = Field(default=None, exclude=True)
+    comparison: ComparisonRecord | None = Field(default=None, exclude=True)
+    """Of exactly two runs of one engine."""
     not_logged: list[str] = Field(default=[], exclude=True)
     understood: bool = Field(default=True, exclude=True)
     """False when no engine start, failure or serving was recognised in any input (exit code 3)."""

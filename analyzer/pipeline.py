@@ -12,6 +12,7 @@ from analyzer.analysis import Analysis, Tool, Verdict
 from analyzer.cases.build import build_runs
 from analyzer.cases.model import Run
 from analyzer.cases.receipt_files import Reading, read_receipts
+from analyzer.comparison_record import comparison_record
 from analyzer.facts.extract import Extraction, extract_facts
 from analyzer.grammar import load_grammars
 from analyzer.inputs.document import Document
@@ -135,6 +136,7 @@ def _analysis(
         patches=[proposal.patch for proposal in proposals],
         ladder=ladder_records(case),
         selection_map=outlook(case),
+        comparison=comparison_record(case.runs),
         facts=[record for run in case.runs for record in fact_records(run)],
         unknown_lines=unknown_lines(extractions),
         file_diffs=[patch.diff for patch in file_patches],

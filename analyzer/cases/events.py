@@ -8,7 +8,7 @@ from analyzer.analysis import Phase
 from analyzer.cases.model import Event
 from analyzer.cases.ranks import has_workers, rank_name
 from analyzer.cases.tracebacks import FRAME, MOST_LINES_BETWEEN_FRAMES, Traceback, frames_around, tracebacks
-from analyzer.engines.phases import PHASE_AFTER, order
+from analyzer.engines.phases import order, phase_after
 from analyzer.engines.sites import Frame, phase_of, site_of, sites_of
 from analyzer.facts.fact import Fact
 
@@ -73,7 +73,7 @@ def _phase_at_each(facts: Sequence[Fact], workers: bool) -> dict[int, Phase | No
     phases: dict[int, Phase | None] = {}
     loading: set[str | None] = set()
     for position, fact in enumerate(facts):
-        phase = PHASE_AFTER.get(fact.kind)
+        phase = phase_after(fact.kind, fact.fields.get("method"))
         name = rank_name(fact, workers) if fact.kind == LOADING else None
         again = fact.kind == LOADING and name in loading and order(reached) < order("serve")
         if phase is not None and (order(phase) > order(reached) or again):

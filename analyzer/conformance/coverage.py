@@ -30,9 +30,14 @@ class Wording:
 
 
 def wordings(engine: str, entries: Iterable[Mapping[str, object]], grammars: Grammars) -> list[Wording]:
-    """The entries of a catalogue, read. A release with a name in front ("omni-0.1.1") is one of another engine."""
+    """The entries of a catalogue, read. A release with a name in front ("omni-0.1.1") is one of another engine.
+
+    Entries without a release are those of libraries that both engines call.
+    """
     found = []
     for entry in entries:
+        if entry["since"] is None:
+            continue
         since, until = str(entry["since"]), entry["until"]
         name, _, first = since.rpartition("-")
         last = None if until is None else Version(str(until).rpartition("-")[2])

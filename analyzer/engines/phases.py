@@ -150,6 +150,20 @@ NO_SUCCESS = frozenset(
 )
 """Messages that only a serving engine prints, but when something goes wrong."""
 
+PHASE_OF_METHOD: dict[str, Phase] = {
+    "compile_or_warm_up_model": "warmup",
+    "determine_available_memory": "profile",
+    "determine_num_available_blocks": "profile",
+    "execute_model": "serve",
+    "init_device": "init",
+    "init_model": "init",
+    "initialize_cache": "kv_alloc",
+    "initialize_from_config": "kv_alloc",
+    "load_model": "load_weights",
+    "start_worker_execution_loop": "serve",
+}
+"""What vLLM's executor had asked of a worker that failed -> phase (vllm/executor/multiproc_worker_utils.py, vllm/worker/worker_base.py)."""
+
 PREPARED = frozenset({"capture_graph_end", "graph_captured"})
 """Messages of the last long step of a start; only a short warm-up and the server's own line come after them."""
 
@@ -158,6 +172,11 @@ SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() 
 
 STARTED: frozenset[str] = SERVING | {"capture_graph_end"}
 """Messages after which nothing of the start is left that takes device memory; another rank may still be at it."""
+
+
+def phase_after(kind: str, method: object = None) -> Phase | None:
+    """The phase that an engine is in after a message; `method` is what a worker that failed was executing. None does not move it on."""
+    return PHASE_AFTER.get(kind) or (PHASE_OF_METHOD.get(method) if isinstance(method, str) else None)
 
 
 def order(phase: Phase | None) -> int:

@@ -47,7 +47,7 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (
         # replaying a graph is serving, and the vision towers capture theirs while they serve
         r"(?<!vit_)(cuda_?|npu_|cpu_)graph_runner\.py:(?!replay|execute|load_batch|can_run|populate)|piecewise_cuda_graph\w*\.py:(?!replay)"
-        r"|:capture_(model|graph|cuda_graphs|decode_graph|prefill_graph|one_batch_size)\b|:_capture_cudagraphs|:capture\b"
+        r"|:register_graph_buffers|:capture_(model|graph|cuda_graphs|decode_graph|prefill_graph|one_batch_size)\b|:_capture_cudagraphs|:capture\b"
         r"|:init_(all_)?(cuda|device|decode_cuda|prefill_cuda|piecewise_cuda)_graphs?",
         "graph",
         "graph_capture",
@@ -61,7 +61,8 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (r":_dummy_(sampler|pooler)_run|sampler\.py:|pooler\.py:|topk_topp_sampler", "sampler", None),
     (r":_dummy_run|:compile_or_warm_up_model|:_?warm_?up\w*", "warmup", "warmup"),
     (
-        r":execute_(model|forward)|:forward_(batch|decode|extend|step|fill)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"
+        # V0's profiling run calls the model runner's execute_model as well
+        r"(?<!worker/model_runner\.py)(?<!enc_dec_model_runner\.py):execute_model|:execute_forward|:forward_(batch|decode|extend|step|fill)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"
         r"|:run_engine_loop|multiprocessing/engine\.py:start|:run_busy_loop|:_process_engine_step|:step_with_batch_queue"
         r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*|simple_scheduler\.py:_(run|start)",
         "forward",

@@ -110,6 +110,7 @@ _FILTERS: dict[str, Any] = {
     "advice_headline": wording.advice_headline,
     "advice_interval": wording.advice_interval,
     "amount": wording.amount,
+    "comparison_title": wording.comparison_title,
     "dotted": wording.dotted,
     "field": _field,
     "group_digits": group_digits,
@@ -118,6 +119,7 @@ _FILTERS: dict[str, Any] = {
     "ordered_ledger": wording.ordered_ledger,
     "patch_change": wording.patch_change,
     "sentence": wording.sentence,
+    "outcome_words": wording.outcome_words,
     "verdict_headline": wording.verdict_headline,
     "what_if_title": wording.what_if_title,
 }

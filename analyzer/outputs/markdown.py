@@ -11,15 +11,17 @@ from analyzer.outputs.printable import one_line, printable
 from analyzer.outputs.redaction import RedactedAnalysis
 from analyzer.outputs.wording import (
     CONFIDENCES,
-    OUTCOMES,
     ROLES,
     advice_headline,
     advice_interval,
     amount,
+    comparison_lines,
+    comparison_title,
     interval,
     knob_value,
     ladder_summary,
     ordered_ledger,
+    outcome_words,
     sentence,
     verdict_headline,
     what_if_title,
@@ -36,6 +38,7 @@ def to_markdown(analysis: RedactedAnalysis) -> str:
         *_what_if(analysis),
         *_advice(analysis),
         *(_ledger(run, rank) for run in analysis.runs for rank in run.ranks if rank.ledger),
+        *_comparison(analysis),
         *_knobs(analysis.runs),
         *_findings(analysis.findings),
         *_evidence(analysis.findings),
@@ -65,7 +68,7 @@ def _cell(text: str) -> str:
 
 def _verdict(analysis: RedactedAnalysis) -> list[str]:
     verdict = analysis.verdict
-    head = f"## {sentence(OUTCOMES[verdict.outcome])}: {_text(verdict_headline(verdict))}"
+    head = f"## {sentence(outcome_words(verdict))}: {_text(verdict_headline(verdict))}"
     return [head, f"{_text(verdict.summary)}", f"Cause `{verdict.cause}`, {CONFIDENCES[verdict.confidence]}."]
 
 
@@ -93,6 +96,13 @@ def _ledger(run: RunRecord, rank: RankRecord) -> str:
     ]
     head = f"### Memory of rank {_text(rank.rank)}, {_text(run.input)}"
     return "\n".join([head, "", "| item | size | interval | how it is known |", "|---|---:|---|---|", *rows])
+
+
+def _comparison(analysis: RedactedAnalysis) -> list[str]:
+    found = analysis.comparison
+    if found is None:
+        return []
+    return [f"### {_text(comparison_title(found))}", "\n".join(f"- {_text(line)}" for line in comparison_lines(found))]
 
 
 def _knobs(runs: list[RunRecord]) -> list[str]:

@@ -17,17 +17,19 @@ from analyzer.outputs.redaction import RedactedAnalysis
 from analyzer.outputs.wording import (
     CONFIDENCES,
     ENGINES,
-    OUTCOMES,
     PHASES,
     SAFETIES,
     advice_headline,
     advice_interval,
     amount,
+    comparison_lines,
+    comparison_title,
     dotted,
     item_words,
     knob_line,
     ladder_summary,
     ordered_ledger,
+    outcome_words,
     patch_change,
     sentence,
     verdict_headline,
@@ -67,6 +69,8 @@ def _blocks(analysis: RedactedAnalysis) -> Iterator[RenderableType]:
         yield from _section(_rank_title(run, rank), [_ledger(rank)])
     if len(ranks) > _LISTED:
         yield _indented(_text(f"and {_count(len(ranks) - _LISTED, 'more rank')}; the HTML report shows them"))
+    if analysis.comparison is not None:
+        yield from _section(comparison_title(analysis.comparison), map(_text, comparison_lines(analysis.comparison)))
     yield from _section("Values that can work", map(_text, _knob_lines(analysis)))
     yield from _section("Where each profile starts to work", [_text(ladder_summary(record)) for record in analysis.ladder])
     yield from _section("Findings", [_finding(finding, analysis) for finding in analysis.findings])
@@ -98,10 +102,10 @@ def _text(text: str, style: str = "") -> Text:
 
 def _verdict(verdict: Verdict, runs: list[RunRecord]) -> Iterator[RenderableType]:
     yield Text.assemble(
-        (OUTCOMES[verdict.outcome].upper(), _OUTCOME_STYLES[verdict.outcome]),
+        (outcome_words(verdict).upper(), _OUTCOME_STYLES[verdict.outcome]),
         "  ",
         (sentence(printable(verdict_headline(verdict))), "bold"),
-        f"\n{verdict.cause}, {CONFIDENCES[verdict.confidence]}",
+        f"\n{verdict.cause}, {CONFIDENCES[verdict.confidence]}" if verdict.subject == "run" else "",
         f", while {PHASES[verdict.phase]}" if verdict.phase and verdict.outcome == "failed" else "",
         "".join(f", {engine}" for engine in _engines(runs)),
     )

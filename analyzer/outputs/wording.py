@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analyzer.analysis import Advice, KnobRecord, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
+from analyzer.analysis import Advice, ComparisonRecord, ItemChange, KnobRecord, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
 from analyzer.causes import CAUSES
 from analyzer.units import GIB, KIB, MIB, TIB, format_bytes, group_digits
 
@@ -88,8 +88,19 @@ def item_words(item: str) -> str:
     return LEDGER_ITEMS.get(item, item)
 
 
+SUBJECTS = {"settings": ("settings checked", "no log was given"), "ladder": ("runs compared", "where each profile starts to work")}
+"""What stands in place of an outcome and a cause where no run was judged."""
+
+
+def outcome_words(verdict: Verdict) -> str:
+    """How it ended, or, without a run, what was done."""
+    return SUBJECTS[verdict.subject][0] if verdict.subject in SUBJECTS else OUTCOMES[verdict.outcome]
+
+
 def verdict_headline(verdict: Verdict) -> str:
     """What happened, in words; a cause outside the vocabulary stands as it is."""
+    if verdict.subject in SUBJECTS:
+        return SUBJECTS[verdict.subject][1]
     if verdict.outcome == "degraded" and verdict.cause == "none":
         return "it serves, but badly"
     return CAUSES.get(verdict.cause, verdict.cause)
@@ -141,6 +152,38 @@ def knob_value(knob: str, value: int | float | str) -> str:
     if isinstance(value, int) and knob.endswith("_bytes"):
         return f"{value} ({format_bytes(value)})"
     return str(value)
+
+
+def change_line(change: ItemChange) -> str:
+    """ "weights 16.44 GiB -> 17.10 GiB: 675.84 MiB more (0.650 to 0.670 GiB)"."""
+    grew = change.grew
+    less = grew.bytes < 0
+    more = SizeRecord(bytes=abs(grew.bytes), low=min(abs(grew.low), abs(grew.high)), high=max(abs(grew.low), abs(grew.high)), text="")
+    exact = "" if more.low == more.high else f" ({interval(more)})"
+    return (
+        f"{item_words(change.item)} {amount(change.before)} -> {amount(change.after)}: {amount(more)} {'less' if less else 'more'}{exact}"
+    )
+
+
+def comparison_lines(found: ComparisonRecord) -> list[str]:
+    """What differs between two runs, a sentence each: ledger, arguments, releases, and the arena that follows."""
+    several = len({change.rank for change in found.items}) > 1
+    lines = [f"{f'rank {change.rank}: ' if several else ''}{change_line(change)}" for change in found.items]
+    if found.same:
+        lines.append(f"{found.same} item{'' if found.same == 1 else 's'} the same within their rounding")
+    lines += [f"{argument.name}: {argument.before} -> {argument.after}" for argument in found.arguments]
+    if found.others:
+        lines.append(f"other arguments that differ: {', '.join(found.others)}")
+    lines += found.releases
+    if found.arena is not None:
+        arena = knob_value("kv_cache_memory_bytes", found.arena)
+        lines.append(f"with kv_cache_memory_bytes = {arena} the run that failed has left what the other had")
+    return lines
+
+
+def comparison_title(found: ComparisonRecord) -> str:
+    """ "good.log#1 against bad.log#1"."""
+    return f"{found.before} against {found.after}"
 
 
 def knob_line(row: KnobRecord) -> str:

@@ -154,7 +154,7 @@ def lint_verdict(rulings: Sequence[Ruling]) -> Verdict:
         if rulings
         else "Settings checked without a log: nothing found."
     )
-    return Verdict(outcome="unknown", cause="none", phase=None, confidence="certain", summary=summary)
+    return Verdict(outcome="unknown", cause="none", phase=None, confidence="certain", summary=summary, subject="settings")
 
 
 def ladder_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
@@ -163,7 +163,7 @@ def ladder_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
     advice = [entry for ruling in rulings if ruling.compiled.rule.role == "contributing" for entry in ruling.advice]
     found = "; ".join(map(_bracket, case.ladders))
     summary = f"{runs} measured runs of {len(case.ladders)} profile(s), {counted} of which count: {found}."
-    return Verdict(outcome="unknown", cause="unknown", phase=None, confidence="certain", summary=summary, advice=advice)
+    return Verdict(outcome="unknown", cause="unknown", phase=None, confidence="certain", summary=summary, advice=advice, subject="ladder")
 
 
 def _bracket(ladder: Ladder) -> str:
