@@ -11,7 +11,7 @@ from analyzer.cases.events import build_events
 from analyzer.cases.ledger import build_ledger
 from analyzer.cases.model import Choice, Engine, Rank, Run
 from analyzer.cases.ranks import by_rank
-from analyzer.cases.records import with_ranks
+from analyzer.cases.records import HEAD, with_ranks
 from analyzer.cases.runs import ENGINES, split_runs
 from analyzer.engines.phases import PHASE_AFTER, STARTED, order
 from analyzer.facts.fact import Fact
@@ -33,6 +33,8 @@ VLLM_PROCESS = re.compile(r"(APIServer|ApiServer|DPCoordinator|EngineCore|VllmWo
 """Names of processes that only vLLM prints."""
 SGLANG_PROCESS = re.compile(r"SGLang")
 """Names of processes in which Ray runs SGLang; torch_memory_saver is SGLang's way of releasing memory, too."""
+VLLM_RECORD = "vllm_record"
+"""The prefix of vLLM's logger, with level, day, time and source file."""
 VERSIONS = ("engine_config", "engine_version", "api_server_version", "api_server_logo")
 
 
@@ -84,7 +86,17 @@ def engine_of(facts: Sequence[Fact]) -> Engine | None:
         elif SGLANG_PROCESS.match(fact.line.origin.process) or fact.kind.startswith("memory_saver_"):
             votes["sglang"] += 1
     best = max(votes, key=lambda engine: votes[engine])
-    return cast(Engine, best) if votes[best] else None
+    return cast(Engine, best) if votes[best] else _engine_of_records(facts)
+
+
+def _engine_of_records(facts: Sequence[Fact]) -> Engine | None:
+    """The engine in whose format the loggers wrote: weaker than any message, since old SGLang also logs through vLLM's modules."""
+    for fact in facts:
+        if VLLM_RECORD in fact.line.wrappers:
+            return "vllm"
+        if fact.line.origin.rank and any(name.startswith(HEAD) for name in fact.line.wrappers):
+            return "sglang"
+    return None
 
 
 def arguments(facts: Sequence[Fact]) -> dict[str, Any]:

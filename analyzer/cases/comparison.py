@@ -26,6 +26,10 @@ WHOLE_DUMPS = ("args_namespace", "command_line", "non_default_args", "server_arg
 """Dumps that show everything of their kind: an argument missing in one of two is a difference."""
 
 
+COUNTED_DIFFERENTLY = ("free_at_start", "total")
+"""Items that selector, engine and allocator count differently: compared only between figures of the same message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One item of the ledger in both runs; `grew` is what the second has more, negative where it has less."""
@@ -97,9 +101,9 @@ def _memory_arguments() -> set[str]:
 def _changes(before: Run, after: Run) -> Iterator[Change]:
     for first, second in _same_ranks(before, after):
         for item in LEDGER_ITEMS:
-            old, new = first.size(item), second.size(item)
-            if old is not None and new is not None:
-                yield Change(second.name, item, old, new)
+            old, new = first.ledger.get(item), second.ledger.get(item)
+            if old is not None and new is not None and (item not in COUNTED_DIFFERENTLY or old.source == new.source):
+                yield Change(second.name, item, old.size, new.size)
 
 
 def _same_ranks(before: Run, after: Run) -> Iterator[tuple[Rank, Rank]]:

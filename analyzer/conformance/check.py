@@ -38,7 +38,7 @@ class Report:
     @property
     def accounted(self) -> float:
         """The share that is read or left out on purpose."""
-        return 1 - len(self.unread) / self.count if self.count else 1.0
+        return (self.count - len(self.unread)) / self.count if self.count else 1.0
 
 
 def check(templates: Iterable[Template], grammars: Grammars, ignored: list[Ignored]) -> Report:

@@ -168,7 +168,7 @@ def _key(node: ast.expr | None) -> str:
 
 def _in_literals(template: str, change: Callable[[str], str]) -> str:
     """A template with its text changed between the placeholders."""
-    parts = re.split(r"(\{[^{}]+\})", template)
+    parts = re.split(r"((?<!\{)\{[^{}]+\}(?!\}))", template)
     return "".join(part if index % 2 else change(part) for index, part in enumerate(parts))
 
 

@@ -25,9 +25,10 @@ LOG_FUNCTIONS = {
     "print_info_once": "info",
     "print_warning_once": "warning",
     "rank0_log": "info",
-    "warn": "warning",
 }
 """Functions that print, and the level at which they do."""
+WARN = "warn"
+"""Of `warnings`: behind the text stands what kind of warning it is."""
 ONCE = "_once"
 EXCEPTION_ENDINGS = ("Error", "Exception")
 
@@ -72,6 +73,8 @@ def _message(node: ast.AST) -> tuple[str, list[ast.expr]] | None:
     name = _name(node.func)
     if name.endswith(EXCEPTION_ENDINGS):
         return f"exception {name}", node.args[:1]
+    if name == WARN:
+        return "warning", node.args[:1]
     level = LOG_FUNCTIONS.get(name) or (_log_level(node.func) if isinstance(node.func, ast.Attribute) else None)
     return None if level is None else (level, _without_receiver(node.args))
 

@@ -69,16 +69,21 @@ def interval_from_trials(refused: tuple[float, ...], ran_out: tuple[float, ...],
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What is known of the values of a knob that can work; either end may be open (None). Empty when `low` exceeds `high`."""
+    """What is known of the values of a knob that can work; either end may be open (None).
+
+    `leeway` is how much higher the upper end may lie: the bound is what certainly suffices for one allocation, and memory that an
+    allocator held in pieces might have served. Empty when `low` exceeds `high` and the leeway together.
+    """
 
     low: float | None = None
     high: float | None = None
     low_because: str = ""
     high_because: str = ""
+    leeway: float = 0.0
 
     @property
     def is_empty(self) -> bool:
-        return self.low is not None and self.high is not None and self.low > self.high
+        return self.low is not None and self.high is not None and self.low > self.high + self.leeway
 
     @property
     def reason(self) -> str:
@@ -92,14 +97,14 @@ class Bounds:
         """Whether nothing bounds the value."""
         return self.low is None and self.high is None
 
-    def capped(self, high: float | None, because: str) -> Bounds:
+    def capped(self, high: float | None, because: str, leeway: float = 0.0) -> Bounds:
         """The same with another upper end, where that one is lower."""
         if high is None or (self.high is not None and self.high <= high):
             return self
-        return Bounds(self.low, high, self.low_because, because)
+        return Bounds(self.low, high, self.low_because, because, leeway)
 
     def raised(self, low: float | None, because: str) -> Bounds:
         """The same with another lower end, where that one is higher."""
         if low is None or (self.low is not None and self.low >= low):
             return self
-        return Bounds(low, self.high, because, self.high_because)
+        return Bounds(low, self.high, because, self.high_because, self.leeway)

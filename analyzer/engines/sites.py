@@ -59,7 +59,7 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "serve",
     ),
     (r":_dummy_(sampler|pooler)_run|sampler\.py:|pooler\.py:|topk_topp_sampler", "sampler", None),
-    (r":_dummy_run|:compile_or_warm_up_model|:_?warm_?up\w*", "warmup", "warmup"),
+    (r":_dummy_run|:compile_or_warm_up_model|:_?warm_?up\w*|model_executor/warmup/", "warmup", "warmup"),
     (
         # V0's profiling run calls the model runner's execute_model as well
         r"(?<!worker/model_runner\.py)(?<!enc_dec_model_runner\.py):execute_model|:execute_forward|:forward_(batch|decode|extend|step|fill)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"

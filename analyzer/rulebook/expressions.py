@@ -116,7 +116,9 @@ def check_template(env: ImmutableSandboxedEnvironment, source: str, vocabulary: 
     `vocabulary` gives for each scope its names, or None for a scope whose names are open (engine arguments).
     """
     try:
-        _check_names(env, env.parse(source), vocabulary)
+        tree = env.parse(source)
+        _check_tools(env, tree)
+        _check_names(tree, vocabulary)
     except TemplateError as error:
         raise NameProblem(f"{error.message}: {source}") from error
 
@@ -141,13 +143,17 @@ def _evaluated(source: str, evaluate: Callable[[], T]) -> T:
         raise Missing(f"{source} ({error})") from error
 
 
-def _check_names(env: ImmutableSandboxedEnvironment, tree: nodes.Template, vocabulary: Mapping[str, frozenset[str] | None]) -> None:
+def _check_tools(env: ImmutableSandboxedEnvironment, tree: nodes.Template) -> None:
+    """Nothing of the template language but names, operators, and the filters and tests there are."""
     for node in tree.find_all(FORBIDDEN):
         raise NameProblem(f"a rule cannot use {type(node).__name__.lower()}: it names quantities, filters and tests")
     for kind, known_ones in ((nodes.Filter, env.filters), (nodes.Test, env.tests)):
         for used in tree.find_all(kind):
             if used.name not in known_ones:
                 raise NameProblem(f"unknown {kind.__name__.lower()} {used.name!r}; known: {', '.join(sorted(known_ones))}")
+
+
+def _check_names(tree: nodes.Template, vocabulary: Mapping[str, frozenset[str] | None]) -> None:
     local = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
     for name in tree.find_all(nodes.Name):
         if name.ctx == "load" and name.name not in vocabulary and name.name not in local:

@@ -81,7 +81,7 @@ def judge(rulebook: Rulebook, case: Case) -> Judgement:
         for identity, names in lacking.items()
         if identity not in fired
     ]
-    return Judgement(tuple(_merged(rulings)), tuple(abstentions))
+    return Judgement(tuple(_merged(_without_coarser(rulings))), tuple(abstentions))
 
 
 def _subjects(compiled: CompiledRule, case: Case, events: Sequence[Subject]) -> Iterator[Subject]:
@@ -238,6 +238,12 @@ def _changes(compiled: CompiledRule, subject: Subject) -> Iterator[Change]:
         value = _plain(_known(entry.to, subject.scopes)) if entry.to is not None else None
         if value is not None or entry.spec.op == "remove":
             yield Change(entry.spec, subject.profile, value)
+
+
+def _without_coarser(rulings: Sequence[Ruling]) -> list[Ruling]:
+    """The rulings without those that another ruling on the same message declares to be a coarser word for itself."""
+    beaten = {(id(ruling.subject.event), other) for ruling in rulings if ruling.subject.event for other in ruling.compiled.rule.beats}
+    return [ruling for ruling in rulings if (id(ruling.subject.event), ruling.compiled.rule.id) not in beaten]
 
 
 def _merged(rulings: Sequence[Ruling]) -> Iterator[Ruling]:

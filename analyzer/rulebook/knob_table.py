@@ -30,7 +30,7 @@ def _record(row: Shown) -> KnobRecord:
     at_least = f"at least {_written(row.knob, low)} ({row.bounds.low_because})" if low is not None else ""
     at_most = f"at most {_written(row.knob, high)} ({row.bounds.high_because})" if high is not None else ""
     works = ", ".join(filter(None, (at_least, at_most)))
-    if low is not None and high is not None and low > high:
+    if row.bounds.is_empty:
         works = f"no value works: {works}; {row.instead}"
     return KnobRecord(knob=row.knob, value=row.value, source=row.source, low=low, high=high, works=works, effect=row.effect)
 

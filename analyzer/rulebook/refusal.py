@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines.interval import rounded_down
@@ -13,23 +14,33 @@ ELSEWHERE = ("resume", "trainer")
 """Places in the code whose memory the KV budget does not explain."""
 
 
-def refusals(run: Run, rank: Rank) -> Iterator[tuple[Size, Size]]:
-    """(refused, free to the allocator) of each allocation of this rank that was refused for want of memory beside the pools."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An allocation that was refused, what was free, and what the allocator had reserved in pieces and did not use."""
+
+    tried: Size
+    free: Size
+    kept: Size
+
+    def __str__(self) -> str:
+        return f"an allocation of {self.tried} was refused with {self.free} free"
+
+
+def refusals(run: Run, rank: Rank) -> Iterator[Refusal]:
+    """The allocations of this rank that were refused beside the pools for want of memory."""
     for event in run.events:
-        if event.rank not in (rank.name, None) or event.phase not in BESIDE_POOLS or event.site in ELSEWHERE:
-            continue
-        refused, free = _figures(event)
-        if refused is not None and free is not None and refused.low > free.high:
-            yield refused, free
+        beside = event.rank in (rank.name, None) and event.phase in BESIDE_POOLS and event.site not in ELSEWHERE
+        found = _refusal(event) if beside else None
+        if found is not None and found.tried.low > found.free.high:
+            yield found
 
 
-def _figures(event: Event) -> tuple[Size | None, Size | None]:
-    """What the allocator had reserved and not used counts as free: a bound from it holds whatever was fragmented."""
+def _refusal(event: Event) -> Refusal | None:
     fields = event.fact.fields if event.kind == "torch_oom" else {}
-    refused, free, kept = (fields.get(name) for name in ("tried", "free", "reserved_unallocated"))
-    if not isinstance(refused, Size) or not isinstance(free, Size):
-        return None, None
-    return refused, free + kept if isinstance(kept, Size) else free
+    tried, free, kept = (fields.get(name) for name in ("tried", "free", "reserved_unallocated"))
+    if not isinstance(tried, Size) or not isinstance(free, Size):
+        return None
+    return Refusal(tried, free, kept if isinstance(kept, Size) else Size.exact(0))
 
 
 def alone_on_card(run: Run) -> bool:
@@ -38,6 +49,8 @@ def alone_on_card(run: Run) -> bool:
 
 
 def value_to_try(low: float | None, high: float | None) -> float | None:
-    """The largest value of two decimals below the upper end; None where there is no upper end or nothing between the two."""
-    value = rounded_down(high, 2) if high is not None else None
-    return value if value is not None and value > 0 and (low is None or low <= value) else None
+    """The largest value of two decimals, else of three, up to the upper end; None where there is no such end or nothing up to it."""
+    if high is None:
+        return None
+    values = (rounded_down(high, decimals) for decimals in (2, 3))
+    return next((value for value in values if value > 0 and (low is None or low <= value)), None)

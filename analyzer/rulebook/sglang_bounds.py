@@ -6,7 +6,7 @@ from typing import Any
 
 from analyzer.cases.model import Rank, Run
 from analyzer.engines import sglang
-from analyzer.engines.interval import Bounds, rounded_down
+from analyzer.engines.interval import Bounds, rounded_down, rounded_up
 from analyzer.engines.sglang_headroom import fraction_after_refusal, largest_fraction
 from analyzer.engines.sglang_pool import smallest_fraction_for
 from analyzer.rulebook.refusal import alone_on_card, refusals, value_to_try
@@ -29,8 +29,7 @@ def fractions(run: Run) -> Bounds:
     scale = asked_per_effect(run)
     found = _lower_end(run, scale)
     for rank in run.ranks:
-        for high, because in _upper_ends(run, rank):
-            found = found.capped(high * scale, because)
+        found = _upper_end(run, rank, scale, found)
     return found
 
 
@@ -50,19 +49,19 @@ def _lower_end(run: Run, scale: float) -> Bounds:
     return found
 
 
-def _upper_ends(run: Run, rank: Rank) -> list[tuple[float, str]]:
-    """From refused allocations, and from what a start that came to its end had taken beside the pools."""
+def _upper_end(run: Run, rank: Rank, scale: float, found: Bounds) -> Bounds:
+    """By refused allocations, and by what a start that came to its end had taken beside the pools."""
     pre, fraction = rank.size("free_at_start") or least_of(run, "free_at_start"), mem_fraction_static(run)
     if pre is None or pre.bytes <= 0 or fraction is None:
-        return []
-    ends = []
-    for refused, free in refusals(run, rank):
-        high = fraction_after_refusal(fraction, pre, refused, free)
-        ends.append((high, f"an allocation of {refused} was refused with {free} free"))
+        return found
+    for refusal in refusals(run, rank):
+        high = fraction_after_refusal(fraction, pre, refusal.tried, refusal.free)
+        found = found.capped(high * scale, str(refusal), refusal.kept / pre * scale)
     taken = taken_beside_pools(rank)
     if taken is not None:
-        ends.append((largest_fraction(pre, taken), f"this start took {taken} beside weights and pools, before any load"))
-    return ends
+        because = f"this start took {taken} beside weights and pools, before any load"
+        found = found.capped(largest_fraction(pre, taken) * scale, because)
+    return found
 
 
 def taken_beside_pools(rank: Rank) -> Size | None:
@@ -75,7 +74,7 @@ def taken_beside_pools(rank: Rank) -> Size | None:
     return taken if taken.low >= 0 else None
 
 
-NAMES = ("fraction_to_try", "lower_fraction", "no_fraction_because", "no_fraction_works")
+NAMES = ("fraction_to_try", "least_fraction", "lower_fraction", "no_fraction_because", "no_fraction_works")
 
 
 def bound_figures(run: Run) -> dict[str, Any]:
@@ -87,6 +86,7 @@ def bound_figures(run: Run) -> dict[str, Any]:
     lower = None if found.high is None or asked is None or found.high >= asked else found.high
     return {
         "lower_fraction": rounded_down(lower) if lower is not None and lower > 0 else None,
+        "least_fraction": rounded_up(found.low) if found.low is not None else None,
         "fraction_to_try": value_to_try(found.low, lower),
         "no_fraction_works": found.is_empty and alone_on_card(run),
         "no_fraction_because": found.reason if found.is_empty else None,

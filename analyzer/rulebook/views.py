@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
+from analyzer.cases.comparison import arena_for
 from analyzer.cases.course import Course
 from analyzer.cases.exits import DEATHS, ending_signal, exit_codes
 from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
@@ -21,6 +22,7 @@ from analyzer.rulebook.measured import Measured
 from analyzer.rulebook.profile_figures import arena_figures, ladder_figures, settings_figures
 from analyzer.rulebook.rulebook import JudgedKinds
 from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures, trial_figures
+from analyzer.rulebook.vllm_suggestions import suggestion_figures
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
 from analyzer.units import Size
@@ -155,6 +157,8 @@ def _device_figures(run: Run, event: Event) -> dict[str, Any]:
     if fact.kind == "torch_oom":
         use = use_at_failure(fact, frozenset(entry.line.origin.pid for entry in run.facts if entry.line.origin.pid is not None))
         return {"neighbours": use.others, "non_torch": outside_torch(fact, use), "held_elsewhere": held_elsewhere(fact, use)}
+    if fact.kind == "startup_memory_summary":
+        return suggestion_figures(run, event)
     return vllm_figures.startup_check_figures(run, event) if fact.kind == "free_memory_below_utilization" else {}
 
 
@@ -179,6 +183,7 @@ def case_view(case: Case, run: Run | None) -> View:
     return View(
         "case",
         {
+            "arena_by_other_run": lambda: arena_by_other_run(case, run),
             "has_settings": case.settings is not None,
             "left_out": [f"{run.source}: {run.reason}" for run in case.left_out] if case.compares_runs else [],
             "measured": bool(case.runs or case.ladders),
@@ -188,6 +193,14 @@ def case_view(case: Case, run: Run | None) -> View:
             **trial_figures(case.runs),
         },
     )
+
+
+def arena_by_other_run(case: Case, run: Run | None) -> int | None:
+    """The smallest arena that runs of the same settings imply, which served with more free memory; in bytes."""
+    if run is None or run.outcome == "served":
+        return None
+    arenas = [arena_for(other, run) for other in case.runs if other.outcome == "served"]
+    return min((arena.low for arena in arenas if arena is not None and arena.low > 0), default=None)
 
 
 def stale_profile(case: Case, run: Run | None) -> str | None:

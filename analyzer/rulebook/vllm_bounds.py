@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analyzer.cases.model import Rank, Run
-from analyzer.engines.interval import Bounds, rounded_down
+from analyzer.engines.interval import Bounds, rounded_down, rounded_up
 from analyzer.engines.release import is_within
 from analyzer.engines.vllm_arena import arena_after_refusal
 from analyzer.engines.vllm_graphs import graphs_deducted
@@ -69,9 +69,9 @@ def _upper_ends(run: Run, rank: Rank, found: Bounds) -> Bounds:
             found = found.capped(high, f"CUDA graphs took {outside} outside the budget, of {free} that were free")
     if utilization is None or arena_pinned(run):
         return found
-    for refused, left in refusals(run, rank):
-        high = utilization_after_refusal(utilization, refused, left, total)
-        found = found.capped(high, f"an allocation of {refused} was refused with {left} free")
+    for refusal in refusals(run, rank):
+        high = utilization_after_refusal(utilization, refusal.tried, refusal.free, total)
+        found = found.capped(high, str(refusal), refusal.kept / total)
     return found
 
 
@@ -95,13 +95,14 @@ def arenas(run: Run, rank: Rank) -> Bounds:
         found = found.raised(needed.high, f"one request needs {needed}")
     if arena is None:
         return found
-    for refused, free in refusals(run, rank):
-        found = found.capped(arena_after_refusal(arena, refused, free).low, f"an allocation of {refused} was refused with {free} free")
+    for refusal in refusals(run, rank):
+        found = found.capped(arena_after_refusal(arena, refusal.tried, refusal.free).low, str(refusal), refusal.kept.high)
     return found
 
 
 NAMES = (
     "largest_utilization",
+    "least_utilization",
     "lower_utilization",
     "no_utilization_because",
     "no_utilization_works",
@@ -118,6 +119,7 @@ def bound_figures(run: Run) -> dict[str, Any]:
     return {
         "largest_utilization": rounded_down(found.high) if found.high is not None and found.high > 0 else None,
         "lower_utilization": rounded_down(lower) if lower is not None and lower > 0 else None,
+        "least_utilization": rounded_up(found.low) if found.low is not None else None,
         "utilization_to_try": value_to_try(found.low, lower),
         "no_utilization_works": found.is_empty and alone_on_card(run),
         "no_utilization_because": found.reason if found.is_empty else None,

@@ -11,7 +11,9 @@ from analyzer.rulebook.rule import Rule
 RUN: dict[str, str] = {
     "fraction_to_try": "SGLang: the largest two-decimal fraction that leaves a place for what was refused and a pool for one request",
     "largest_utilization": "vLLM: the largest utilization by the start-up check and by what was taken or refused beside the KV cache",
-    "lower_fraction": "SGLang: the largest fraction that leaves a place for what was refused; absent where it is not below the one asked for",
+    "least_fraction": "SGLang: the fraction whose pool holds one request, or is empty where the size of a request is not known",
+    "least_utilization": "vLLM: the utilization whose KV cache holds one request, or is just empty where it came out negative",
+    "lower_fraction": "SGLang: the largest fraction that leaves a place for what was refused, where it is below the one asked for",
     "lower_utilization": "vLLM: largest_utilization where it is below the value in effect",
     "no_fraction_because": "SGLang: the two bounds that leave no fraction, in words",
     "no_fraction_works": "SGLang: whether the figures show that no fraction works",
@@ -63,6 +65,10 @@ RANK: dict[str, str] = {
     "suggested_fraction": "SGLang: a fraction with some room above the smallest one; absent when there is none below 0.99",
 }
 EVENT: dict[str, str] = {
+    "corrected_arena": "vLLM: the suggested size of the KV cache with what was taken off twice put back, rounded down",
+    "graph_estimate": "vLLM: the estimate of CUDA graphs that was taken off the KV budget",
+    "graphs_counted_twice": "vLLM: whether the suggested size leaves room for the graphs twice, by the release and the estimate applied",
+    "suggestion_agrees": "vLLM: whether the suggested size follows from the figures of its own line",
     "alive_after": "whether the engine went on serving after it",
     "count": "how many copies of it the log holds",
     "cut": "whether the log ends inside it",
@@ -183,6 +189,7 @@ PROBLEM: dict[str, str] = {
     "message": "what was expected instead",
 }
 CASE: dict[str, str] = {
+    "arena_by_other_run": "vLLM: the pinned arena in bytes with which this run starts as surely as one that served with more free memory",
     "has_settings": "whether a settings file was given",
     "largest_refused_fraction": "SGLang: of all runs, the largest mem_fraction_static that left no KV pool",
     "left_out": "runs that stand on no ladder, and why",
