@@ -55,9 +55,8 @@ def _causes(rules: list[Rule]) -> Iterator[str]:
 
 def _coverage() -> Iterator[str]:
     grammars, ignored = load_grammars(), load_ignored()
-    catalogues = {
-        name: json.loads((FIXTURES / "catalogues" / f"{name}.json").read_text(encoding="utf-8")) for name in ("vllm", "sglang", "allocators")
-    }
+    names = ("vllm", "sglang", "allocators")
+    catalogues = {name: json.loads((FIXTURES / "catalogues" / f"{name}.json").read_text(encoding="utf-8")) for name in names}
     wordings = [wording for engine in ("vllm", "sglang") for wording in coverage.wordings(engine, catalogues[engine], grammars)]
     stored = [recall(file) for file in sorted((FIXTURES / "conformance").glob("*.json"), reverse=True)]
     reports = [(messages, check(messages.templates, grammars, ignored)) for messages in stored]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lark import Lark
 
 from analyzer import grammar
 from analyzer.grammar import Anchor, GrammarFileError, Grammars, load_grammars
@@ -175,6 +176,51 @@ def test_grammars_are_built_once(load: Loader, builds: list[Path]):
     assert len(builds) == 1
     assert second == first
     assert second.messages["m"].parser.parse("hello 3 GiB").data == "m"
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The messages whose parsers were compiled, and not taken from the cache."""
+    kinds: list[str] = []
+    original = grammar.Message._compiled
+
+    def compile_message(message: grammar.Message) -> Lark:
+        kinds.append(message.kind)
+        return original(message)
+
+    monkeypatch.setattr(grammar.Message, "_compiled", compile_message)
+    return kinds
+
+
+def parsed(grammars: Grammars, text: str) -> list[str]:
+    return [str(part) for part in grammars.messages["m"].parser.parse(text).scan_values(lambda _: True)]
+
+
+def test_a_parser_is_compiled_once_and_only_when_it_is_needed(load: Loader, compiled: list[str]):
+    source = 'm: "hello" size\nn: "goodbye" size\n'
+    assert parsed(load(a=source), "hello 3 GiB") == parsed(load(a=source), "hello 3 GiB") == ["3", "GiB"]
+    assert compiled == ["m"]
+
+
+def test_a_parser_of_other_grammars_is_not_taken(load: Loader, compiled: list[str]):
+    assert parsed(load(a='m: "hello" size\n'), "hello 3 GiB") == ["3", "GiB"]
+    assert parsed(load(a='m: "hello" size size\n'), "hello 3 GiB 4 GiB") == ["3", "GiB", "4", "GiB"]
+    assert compiled == ["m", "m"]
+
+
+def test_a_damaged_parser_is_compiled_anew(load: Loader, compiled: list[str], tmp_path: Path):
+    source = 'm: "hello" size\n'
+    parsed(load(a=source), "hello 3 GiB")
+    (stored,) = (tmp_path / "cache").glob("*-m.pickle")
+    stored.write_bytes(b"not what was written")
+    assert parsed(load(a=source), "hello 3 GiB") == ["3", "GiB"]
+    assert compiled == ["m", "m"]
+
+
+def test_a_cache_that_cannot_be_written_only_costs_time(load: Loader, compiled: list[str], tmp_path: Path):
+    (tmp_path / "cache").write_text("not a folder", encoding="utf-8")
+    assert parsed(load(a='m: "hello" size\n'), "hello 3 GiB") == ["3", "GiB"]
+    assert compiled == ["m"]
 
 
 def test_a_changed_file_is_built_anew(load: Loader, builds: list[Path]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from textwrap import shorten
 
 from packaging.version import Version
 
@@ -68,7 +69,7 @@ def _share(part: int, whole: int) -> str:
 
 def packages_table(reports: Sequence[tuple[Messages, Report]]) -> Iterator[str]:
     """A row for each package that was checked."""
-    yield "| package | messages | left out on purpose | wanted | read | unread | read of the wanted | read or left out |"
+    yield "| package | messages | left out on purpose | worth reading | read | unread | read of those worth it | read or left out |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     for messages, report in reports:
         read, unread = len(report.recognised), len(report.unread)
@@ -105,18 +106,16 @@ def listed(title: str, templates: Sequence[Template]) -> Iterator[str]:
 
 def _code(text: str) -> str:
     """A message as code in one line."""
-    line = " ".join(text.split())
-    line = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-    return f"`` {line} ``"
+    return f"`` {shorten(text, LONGEST, placeholder=' ...')} ``"
 
 
 def page(found: Sequence[Wording], allocators: int, reports: Sequence[tuple[Messages, Report]]) -> Iterator[str]:
     """The whole page; `allocators` is how many families of allocator messages are read."""
     yield "## Whole releases"
     yield ""
-    yield "Every log call, print, warning, exception and assertion of these releases whose words speak of memory (`analyzer/conformance/words.py`),"
-    yield "taken from their source, filled with plausible values, and read again. `make conformance` makes the lists anew; their reasons to be left"
-    yield "out are in `grammars/ignored.yaml`."
+    yield "Every log call, print, warning, exception and assertion of these releases whose words speak of memory"
+    yield "(`analyzer/conformance/words.py`), taken from their source, filled with plausible values, and read again."
+    yield "`make conformance` makes the lists anew; the reasons to leave a message out are in `grammars/ignored.yaml`."
     yield ""
     yield from packages_table(reports)
     yield ""
@@ -128,8 +127,9 @@ def page(found: Sequence[Wording], allocators: int, reports: Sequence[tuple[Mess
         yield from listed(f"{messages.package} {messages.version}, unread", report.unread)
     yield "## Release by release"
     yield ""
-    yield "Wordings of the catalogues in `fixtures/catalogues/` that a release prints, and the share of them of which every example is read. A row"
-    yield f"for each release in which a wording begins or ends. Besides them, {allocators} families of messages of allocators, drivers and kernels."
+    yield "Wordings of the catalogues in `fixtures/catalogues/` that a release prints, and the share of which every example is read."
+    yield "A row for each release in which a wording begins or ends. Besides them there are"
+    yield f"{allocators} families of messages of allocators, drivers and kernels."
     yield ""
     yield from releases_table(found)
     yield ""

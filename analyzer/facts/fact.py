@@ -12,7 +12,7 @@ from analyzer.units import Size
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fact:
     """One message, read. Its kind is the name of its grammar rule, its fields are the named parts of that rule.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from sys import intern
 
 from analyzer.inputs.lines import Line, Origin
 
@@ -95,15 +96,16 @@ def _wrapper(prefix: str) -> str:
 
 
 def _origin(told: Mapping[str, str]) -> Origin:
+    """What prefixes told, with one text for what a log repeats on every line."""
     return Origin(
-        process=told.get("process", ""),
+        process=intern(told.get("process", "")),
         pid=_integer(told.get("pid", "")),
         rank=f"DP{told['dp']}" if "dp" in told else " ".join(_BETWEEN_RANKS.split(told.get("rank", "").strip())),
         gpu=_integer(told.get("gpu", "")),
         host=told.get("host", ""),
         time=told.get("time", ""),
-        level=told.get("level", ""),
-        place=told.get("place", ""),
+        level=intern(told.get("level", "")),
+        place=intern(told.get("place", "")),
     )
 
 

@@ -17,15 +17,14 @@ else:
 def find_literals(text: str, literals: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Every (line index, literal) with that literal in that line of the text, in order of lines."""
     wanted = tuple(sorted(set(literals)))
-    search = _search_with_automaton if HAS_AUTOMATON else _search_plainly
-    yield from sorted(search(text, wanted))
+    yield from _search_with_automaton(text, wanted) if HAS_AUTOMATON else _search_plainly(text, wanted)
 
 
-def _search_plainly(text: str, literals: Sequence[str]) -> set[tuple[int, str]]:
-    return {(index, literal) for index, line in enumerate(text.split("\n")) for literal in literals if literal in line}
+def _search_plainly(text: str, literals: Sequence[str]) -> Iterator[tuple[int, str]]:
+    return ((index, literal) for index, line in enumerate(text.split("\n")) for literal in literals if literal in line)
 
 
-def _search_with_automaton(text: str, literals: Sequence[str]) -> set[tuple[int, str]]:
+def _search_with_automaton(text: str, literals: Sequence[str]) -> Iterator[tuple[int, str]]:
     """hyperscan over the whole text; byte positions become line indexes with one walk over the line breaks."""
     data = text.encode()
     hits: list[tuple[int, int]] = []
@@ -34,13 +33,16 @@ def _search_with_automaton(text: str, literals: Sequence[str]) -> set[tuple[int,
         hits.append((end, identity))
 
     _automaton(tuple(literals)).scan(data, match_event_handler=note)
-    found: set[tuple[int, str]] = set()
+    hits.sort()
+    found: set[int] = set()
     line, next_break = 0, data.find(b"\n")
-    for end, identity in sorted(hits):
+    for end, identity in hits:
         while next_break != -1 and end > next_break:
+            yield from ((line, literals[one]) for one in sorted(found))
+            found.clear()
             line, next_break = line + 1, data.find(b"\n", next_break + 1)
-        found.add((line, literals[identity]))
-    return found
+        found.add(identity)
+    yield from ((line, literals[one]) for one in sorted(found))
 
 
 @lru_cache(maxsize=8)

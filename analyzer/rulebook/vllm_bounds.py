@@ -77,7 +77,7 @@ def _upper_ends(run: Run, rank: Rank, found: Bounds) -> Bounds:
 
 def one_request(rank: Rank) -> Size | None:
     """KV cache of one request of the full window: as the engine prints it, else the cache / the concurrency it prints."""
-    needed, cache = rank.size("kv_needed"), rank.size("kv_cache")
+    needed, cache = rank.size("kv_needed"), rank.size("kv_cache") or rank.size("kv_pinned")
     if needed is not None or cache is None:
         return needed
     facts = [fact for fact in rank.facts if fact.kind == "max_concurrency"]

@@ -13,12 +13,20 @@ PRINTS_UTILIZATION = ("free_memory_below_utilization", "startup_memory_summary",
 """Messages that print the utilization in effect, the surest first."""
 
 
+FULL_CACHE_PERCENT = 95
+"""From this usage on a request of ordinary length finds no room; the scheduler then lets it wait."""
+
+
 def run_figures(run: Run) -> dict[str, Any]:
     """What vLLM runs are judged by as a whole."""
     utilization, source = utilization_in_effect(run)
     return {
         "arena_pinned": arena_pinned(run),
         "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
+        "waiting_at_full_cache": max(
+            (fact.integer("waiting") or 0 for fact in run.all("stats") if (fact.number("kv_cache_usage") or 0) >= FULL_CACHE_PERCENT),
+            default=None,
+        ),
         "kv_cache_usage": max((usage for fact in run.all("stats") if (usage := fact.number("kv_cache_usage")) is not None), default=None),
         "utilization": utilization,
         "utilization_source": source,
@@ -53,7 +61,7 @@ def smallest_utilization(run: Run, rank: Rank) -> float | None:
     """The utilization whose KV cache holds one request, or is just empty where it came out negative; None when a figure is missing."""
     utilization, _ = utilization_in_effect(run)
     available, total = rank.size("kv_cache"), rank.size("total")
-    if utilization is None or available is None or total is None:
+    if utilization is None or available is None or total is None or total.bytes <= 0:
         return None
     needed = rank.size("kv_needed") or (Size.exact(0) if available.high < 0 else None)
     return utilization_for(utilization, needed, available, total) if needed is not None else None

@@ -30,6 +30,7 @@ RUN: dict[str, str] = {
     "engine": "vllm or sglang",
     "forced": "whether the profile was forced by name",
     "head_cut": "whether the log begins after the engine had printed its arguments",
+    "waiting_at_full_cache": "vLLM: the most requests that waited while the KV cache was 95 % full or fuller",
     "kv_cache_usage": "vLLM: the highest KV cache usage in the statistics, in per cent",
     "kinds": 'the kinds of facts that this run printed, for `"stats" in run.kinds`',
     "mem_fraction_static": "SGLang's static fraction in effect: from a message that prints it, else from its arguments",

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzer.analysis import WhatIf
+from analyzer.engines.checks import Check
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.forecast import Forecast, forecast, unpinned
+from analyzer.rulebook.prediction import planned_by, predict
+from analyzer.rulebook.views import used_profile
 from analyzer.settings.errors import SettingsError
 from analyzer.settings.loading import replaced
 from analyzer.settings.model import Settings
@@ -43,6 +46,8 @@ def answer(case: Case, question: Question) -> WhatIf:
     found = forecast(case, changed, total.bytes, free)
     least, most = found.spare
     trial = found.selection.trials[-1] if found.profile is not None else None
+    log, checks = _checks(case, changed, found)
+    told = [f"By the figures of {log}, {check}." for check in checks]
     return WhatIf(
         changes=list(question.changes),
         free=free,
@@ -53,7 +58,7 @@ def answer(case: Case, question: Question) -> WhatIf:
         expected=found.expected,
         spare_at_least=least,
         spare_at_most=most,
-        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed)],
+        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed), *told],
     )
 
 
@@ -133,6 +138,16 @@ def _unpinned(case: Case, changed: Settings) -> Iterator[str]:
             yield f"{name} loses its pin: the engine then sizes the KV cache by its own profiling, and no log shows how much that leaves."
         else:
             yield f"{name} loses its pin: {found}, so removing it is {'wrong' if found.refused else 'possible'}."
+
+
+def _checks(case: Case, changed: Settings, found: Forecast) -> tuple[str, list[Check]]:
+    """The checks of the start, by the figures of the last log whose run had the profile that is chosen now, and the name of that run."""
+    for run in reversed(case.runs) if found.profile is not None else ():
+        used = used_profile(case, run)
+        if used is not None and used.name == found.profile:
+            more_free = found.free - run.choice.free.bytes if run.choice.free is not None else 0
+            return run.id, predict(run, planned_by(changed.profiles[used.name], found.utilization, more_free))
+    return "", []
 
 
 def _signed(amount: int) -> str:

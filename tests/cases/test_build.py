@@ -13,6 +13,12 @@ from tests.cases.making import API_SERVER, engine_core, frame, gib, made, vllm_w
 FAILING = frozenset({"torch_oom"})
 
 
+def record(wrapper: str, rank: str = "") -> Fact:
+    """An allocator's message in the record of a logger."""
+    fact = made("torch_oom", family="allocator", origin=Origin(rank=rank))
+    return replace(fact, line=replace(fact.line, wrappers=(wrapper,)))
+
+
 @pytest.mark.parametrize(
     ("facts", "engine"),
     [
@@ -27,6 +33,10 @@ FAILING = frozenset({"torch_oom"})
         ([made("command_line", engine="sglang")], "sglang"),
         ([made("torch_oom", origin=engine_core())], "vllm"),
         ([made("selector_choice", profile="long")], "vllm"),
+        ([record("vllm_record")], "vllm"),
+        ([record("sglang", rank="TP0")], "sglang"),
+        ([record("sglang")], None),
+        ([record("vllm_record"), made("load_weight_end", family="sglang")], "sglang"),
     ],
 )
 def test_the_engine(facts: list[Fact], engine: str | None):

@@ -17,10 +17,12 @@ HEAD = (
 LOADED = "(EngineCore_DP0 pid=272) INFO 03-02 10:00:40 [gpu_model_runner.py:1] Model loading took {weights} GiB memory and 28.3 seconds\n"
 CACHE = "(EngineCore_DP0 pid=272) INFO 03-02 10:00:50 [gpu_worker.py:298] Available KV cache memory: {cache} GiB\n"
 PINNED = (
-    "(EngineCore_DP0 pid=272) INFO 03-02 10:00:50 [gpu_worker.py:1] Initial free memory {free} GiB, reserved 4.84 GiB memory for KV Cache as "
-    "specified by kv_cache_memory_bytes config and skipped memory profiling.\n"
+    "(EngineCore_DP0 pid=272) INFO 03-02 10:00:50 [gpu_worker.py:1] Initial free memory {free} GiB, reserved 4.84 GiB memory "
+    "for KV Cache as specified by kv_cache_memory_bytes config and skipped memory profiling.\n"
 )
-ARENA = "(APIServer pid=1) INFO 03-02 10:00:01 [utils.py:233] non-default args: {'max_model_len': 32768, 'kv_cache_memory_bytes': 5200000000}\n"
+ARENA = (
+    "(APIServer pid=1) INFO 03-02 10:00:01 [utils.py:233] non-default args: {'max_model_len': 32768, 'kv_cache_memory_bytes': 5200000000}\n"
+)
 SERVES = "(APIServer pid=1) INFO:     Application startup complete.\n"
 RUNS_OUT = (
     "(EngineCore_DP0 pid=272) INFO 03-02 10:00:55 [gpu_model_runner.py:1] Graph capturing finished in 3 secs, took 0.52 GiB\n"

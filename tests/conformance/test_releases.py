@@ -119,7 +119,7 @@ def test_the_command_refuses_what_is_no_package(tmp_path: Path):
 
 
 def test_a_wording_counts_in_the_releases_that_print_it(grammars: Grammars):
-    entries = [
+    entries: list[dict[str, object]] = [
         {"since": "0.9.0", "until": "0.10.0", "examples": ["Available KV cache memory: 11.76 GiB"]},
         {"since": "0.10.0", "until": None, "examples": ["nothing of the kind"]},
         {"since": "omni-0.1.1", "until": "omni-0.1.9", "examples": ["Available KV cache memory: 11.76 GiB"]},

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from analyzer.conformance import index
 from analyzer.conformance.index import fetch
 from analyzer.conformance.sources import SourceError, read_package
 
@@ -109,12 +108,13 @@ def asked(monkeypatch: pytest.MonkeyPatch, wheel: Path) -> list[list[str]]:
         commands.append(command)
         Path(command[command.index("--output-file") + 1]).write_text(
             '[[packages]]\nname = "engine"\nversion = "1.2.3"\n'
-            f'wheels = [{{ url = "https://index.example/{wheel.name}", hashes = {{ sha256 = "{hashlib.sha256(data).hexdigest()}" }} }}]\n'
+            f'wheels = [{{ url = "https://index.example/{wheel.name}", hashes = {{ sha256 = "{hashlib.sha256(data).hexdigest()}" }} }}]\n',
+            encoding="utf-8",
         )
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(index.urllib.request, "urlopen", lambda *_, **__: Answer(data))
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Answer(data))
     return commands
 
 
@@ -122,11 +122,11 @@ def test_a_release_is_fetched_as_it_is(asked: list[list[str]], tmp_path: Path):
     target = tmp_path / "fetched"
     target.mkdir()
     assert read_package(fetch("engine==1.2.3", target)).files == WANTED
-    assert ["--only-binary", ":all:"] == asked[0][-3:-1]  # a release that would have to be built is refused first
+    assert asked[0][-3:-1] == ["--only-binary", ":all:"]  # a release that would have to be built is refused first
 
 
 def test_another_file_than_the_index_names_is_refused(asked: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(index.urllib.request, "urlopen", lambda *_, **__: Answer(b"something else"))
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Answer(b"something else"))
     with pytest.raises(SourceError, match="another SHA-256"):
         fetch("engine==1.2.3", tmp_path)
 
@@ -136,7 +136,7 @@ def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def offline(*_: Any, **__: Any) -> None:
         raise OSError("Network is unreachable")
 
-    monkeypatch.setattr(index.urllib.request, "urlopen", offline)
+    monkeypatch.setattr("urllib.request.urlopen", offline)
     with pytest.raises(SourceError, match=r"engine==1\.2\.3: .*could not be fetched: Network is unreachable"):
         fetch("engine==1.2.3", tmp_path)
 

@@ -1,4 +1,4 @@
-"""Grammars and rules are loaded once for all the analyses of the corpus."""
+"""The analyses of these tests share their grammars and rules."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from analyzer.grammar import load_grammars
-from analyzer.rulebook.rulebook import load_rulebook
+from tests.loading import grammars_and_rules_kept
 
 
 @pytest.fixture(scope="package", autouse=True)
 def loaded_once() -> Iterator[None]:
-    grammars = load_grammars()
-    rulebook = load_rulebook(grammars)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analyzer.pipeline.load_grammars", lambda: grammars)
-        patch.setattr("analyzer.pipeline.load_rulebook", lambda *_: rulebook)
+    with grammars_and_rules_kept():
         yield

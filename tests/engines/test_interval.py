@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.engines.interval import FractionInterval, interval_from_trials, rounded_down, rounded_up
+from analyzer.engines.interval import Bounds, FractionInterval, interval_from_trials, rounded_down, rounded_up
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,23 @@ def test_084_refused_and_085_ran_out_leave_nothing_at_two_decimals() -> None:
 def test_trials_on_one_side_leave_an_end_open(refused: tuple[float, ...], ran_out: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="both sides"):
         interval_from_trials(refused, ran_out)
+
+
+def test_bounds_begin_open_and_get_narrower() -> None:
+    found = Bounds()
+    assert found.is_open
+    assert found.reason == ""
+    found = found.raised(0.8, "weights").raised(0.7, "less").capped(0.9, "graphs").capped(0.95, "more").capped(None, "unknown")
+    assert (found.low, found.high, found.low_because, found.high_because) == (0.8, 0.9, "weights", "graphs")
+    assert (found.is_open, found.is_empty) == (False, False)
+    assert found.reason == "at least 0.800 (weights), at most 0.900 (graphs)"
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.2))
+def test_bounds_are_empty_only_beyond_the_leeway(low: float, high: float, leeway: float) -> None:
+    assert Bounds().raised(low, "").capped(high, "", leeway).is_empty == (low > high + leeway)
+
+
+def test_one_open_end_is_never_empty() -> None:
+    assert not Bounds(low=2.0).is_empty
+    assert not Bounds(high=-1.0).is_empty

@@ -7,6 +7,7 @@ from analyzer.engines.sglang_headroom import (
     Headroom,
     direction_for_draft_weights,
     draft_weights_in_static_share,
+    fraction_after_refusal,
     fraction_interval,
     largest_fraction,
     needed_at_failure,
@@ -22,6 +23,11 @@ def test_a_refused_allocation_bounds_the_headroom_from_below() -> None:
     # 11.7 GiB free after the pools, 0.3 at the failure, 2.0 asked: at least 11.7 - 0.3 + 2.0
     assert needed_at_failure(gib(11.7), gib(0.3), gib(2)).gib == pytest.approx(13.4, abs=1e-6)
     assert largest_fraction(gib(78), gib(13.4)) == pytest.approx(1 - 13.4 / 78)
+
+
+def test_the_fraction_that_follows_from_a_refused_allocation() -> None:
+    """0.85 - (2.00 - 0.44) / 78: the pool shrinks by what the allocation lacked."""
+    assert fraction_after_refusal(0.85, gib(78), refused=gib(2), free=gib(0.44)) == pytest.approx(0.83)
 
 
 def test_known_items_add_up() -> None:

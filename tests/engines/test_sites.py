@@ -96,6 +96,94 @@ def test_sglang(places: tuple[str, ...], phase: str, site: str) -> None:
     assert (phase_of(found), site_of(found)) == (phase, site)
 
 
+VLLM = [
+    (
+        "V0's profiling run, which executes the model",
+        ("worker/worker.py:determine_num_available_blocks", "worker/model_runner.py:profile_run", "worker/model_runner.py:execute_model"),
+        "profile",
+        "profile",
+    ),
+    ("V0's model runner alone, in whichever phase", ("worker/model_runner.py:execute_model", "models/llama.py:forward"), None, ""),
+    ("V1's model runner", ("v1/worker/gpu_model_runner.py:execute_model", "models/llama.py:forward"), "serve", "forward"),
+    (
+        "the encoder in the profiling run",
+        ("v1/worker/gpu_model_runner.py:profile_run", "models/qwen2_5_vl.py:get_multimodal_embeddings", "models/qwen2_5_vl.py:forward"),
+        "profile",
+        "encoder",
+    ),
+    (
+        "the encoder while serving",
+        ("v1/worker/gpu_model_runner.py:execute_model", "v1/worker/gpu_model_runner.py:_execute_mm_encoder"),
+        "serve",
+        "encoder",
+    ),
+    ("a step around profiling, allocation and warm-up", ("v1/engine/core.py:_initialize_kv_caches",), None, ""),
+    (
+        "the check of the cache's size",
+        ("v1/engine/core.py:_initialize_kv_caches", "v1/core/kv_cache_utils.py:get_kv_cache_configs"),
+        "kv_alloc",
+        "kv_check",
+    ),
+    ("the cache's tensors", ("v1/worker/gpu_model_runner.py:_allocate_kv_cache_tensors",), "kv_alloc", "kv_cache"),
+    (
+        "repacking",
+        ("model_loader/loader.py:load_model", "quantization/gptq_marlin.py:process_weights_after_loading"),
+        "load_weights",
+        "repack",
+    ),
+    (
+        "a repacked layer at work",
+        ("v1/worker/gpu_model_runner.py:execute_model", "quantization/utils/marlin_utils.py:apply_gptq_marlin_linear"),
+        "serve",
+        "forward",
+    ),
+    ("an adapter", ("v1/worker/gpu_model_runner.py:execute_model", "lora/worker_manager.py:_load_adapter"), "serve", "lora"),
+    (
+        "a layer that an adapter wraps",
+        ("v1/worker/gpu_model_runner.py:execute_model", "lora/layers/base_linear.py:apply"),
+        "serve",
+        "forward",
+    ),
+    (
+        "sleep mode's allocator while loading",
+        ("model_loader/base_loader.py:load_model", "device_allocator/cumem.py:python_malloc_callback"),
+        "load_weights",
+        "load",
+    ),
+    ("waking up", ("v1/worker/gpu_worker.py:wake_up", "device_allocator/cumem.py:create_and_map"), "serve", "resume"),
+    (
+        "buffers of custom all-reduce",
+        ("distributed/device_communicators/custom_all_reduce.py:register_graph_buffers",),
+        "graph_capture",
+        "graph",
+    ),
+    ("a warm-up of kernels", ("model_executor/warmup/deep_gemm_warmup.py:deepgemm_fp8_gemm_nt_warmup",), "warmup", "warmup"),
+]
+
+
+@pytest.mark.parametrize(("places", "phase", "site"), [pytest.param(*row[1:], id=row[0]) for row in VLLM])
+def test_vllm(places: tuple[str, ...], phase: str | None, site: str) -> None:
+    found = frames("/opt/venv/lib/python3.12/site-packages/vllm", *places)
+    assert (phase_of(found), site_of(found)) == (phase, site)
+
+
+def test_calling_an_autotuned_kernel_is_not_tuning_it() -> None:
+    serving = frames("/w/vllm/v1/worker", "gpu_model_runner.py:execute_model")
+    triton = "/opt/venv/lib/python3.12/site-packages/triton/runtime"
+    assert site_of([*serving, *frames(triton, "autotuner.py:run")]) == "forward"
+    assert site_of([*serving, *frames(triton, "autotuner.py:run", "autotuner.py:_bench")]) == "autotune"
+
+
+def test_a_trainer_that_calls_the_engine_does_not_tell_what_the_engine_does() -> None:
+    found = [*frames("/root/verl", "verl/workers/fsdp_workers.py:_build_rollout"), *frames("/w/vllm", "model_loader/loader.py:load_model")]
+    assert (phase_of(found), site_of(found)) == ("load_weights", "load")
+
+
+def test_the_folder_of_an_installation_says_nothing() -> None:
+    found = frames("/home/user/vision/env/lib/python3.12/site-packages/vllm", "v1/worker/gpu_model_runner.py:execute_model")
+    assert (phase_of(found), site_of(found)) == ("serve", "forward")
+
+
 def test_the_draft_model_is_named_beside_the_innermost_place() -> None:
     found = frames("/w/sglang/srt", "speculative/eagle_worker.py:__init__", "speculative/eagle_draft_cuda_graph_runner.py:capture")
     assert (site_of(found), sites_of(found)) == ("graph", ["draft", "graph"])

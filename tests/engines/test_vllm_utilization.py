@@ -19,6 +19,7 @@ from analyzer.engines.vllm_utilization import (
     audit_hint,
     largest_utilization,
     smallest_utilization,
+    utilization_after_refusal,
     utilization_for,
     utilization_interval,
 )
@@ -120,3 +121,8 @@ def test_a_decoding_reserve_comes_off_the_pinned_size_from_0_25_0() -> None:
 def test_the_start_up_check_is_not_skipped() -> None:
     assert not set(SKIPPED) & set(STILL_DONE)
     assert STILL_DONE[0].startswith("the start-up check")
+
+
+def test_the_utilization_that_follows_from_a_refused_allocation() -> None:
+    found = utilization_after_refusal(0.95, parse_size("500.00 MiB"), parse_size("11.12 MiB"), parse_size("23.52 GiB"))
+    assert found == pytest.approx(0.95 - 488.88 / 1024 / 23.52, abs=1e-6)

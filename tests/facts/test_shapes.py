@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from lark import Lark
 
-from analyzer.facts import messages, shapes
+from analyzer.facts import shapes
 from analyzer.facts.extract import Extraction
-from analyzer.facts.read import Reading
+from analyzer.facts.read import Reading, read_message
 from analyzer.facts.shapes import Shapes, masked
 from tests.facts.conftest import Extract
 
 WEIGHTS = "Model loading took {:.2f} GiB memory and {} seconds"
 KV = "Available KV cache memory: {:.2f} GiB"
 HEAD = "(EngineCore_DP0 pid=418) INFO 01-29 15:38:21 [core.py:946] "
-Parses = Callable[[], list[str]]
 
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that a parser has read."""
     texts: list[str] = []
-    original = messages.read_message
 
-    def read_message(parser: object, text: str) -> Reading:
+    def read(parser: Lark, text: str) -> Reading:
         texts.append(text)
-        return original(parser, text)  # type: ignore[arg-type]
+        return read_message(parser, text)
 
-    monkeypatch.setattr(messages, "read_message", read_message)
+    monkeypatch.setattr("analyzer.facts.messages.read_message", read)
     return texts
 
 
@@ -41,7 +38,9 @@ def test_two_lines_are_parsed_and_the_others_read(extract: Extract, parsed: list
     assert values(found, "weights") == [f"{16 + n / 4:.2f} GiB" for n in range(100)]
     assert values(found, "seconds") == [str(n * n) for n in range(100)]
     assert [fact.line.number for fact in found.facts] == [fact.last_line for fact in found.facts] == list(range(1, 101))
-    assert {(fact.kind, fact.family, fact.cut, fact.line.origin.pid) for fact in found.facts} == {("weights_memory", "messages", False, 418)}
+    assert {(fact.kind, fact.family, fact.cut, fact.line.origin.pid) for fact in found.facts} == {
+        ("weights_memory", "messages", False, 418)
+    }
     assert len(parsed) == 2
 
 
@@ -75,8 +74,18 @@ def test_a_line_that_could_go_on_is_parsed_before_each_new_kind_of_line(extract:
     "lines",
     [
         ["Available KV cache memory: 5 GiB", "Available KV cache memory: 6 GiB", f"Available KV cache memory: {'7' * 41} GiB"],
-        ["args: Namespace(a=1234)", "args: Namespace(a=12)", "args: Namespace(a=1_2)", "args: Namespace(a=1e3)", "args: Namespace(a=1e301)"],
-        ["GPU 1,234 blocks, 5 CPU blocks are there", "GPU 12,345 blocks, 5 CPU blocks are there", "GPU 12,34 blocks, 5 CPU blocks are there"],
+        [
+            "args: Namespace(a=1234)",
+            "args: Namespace(a=12)",
+            "args: Namespace(a=1_2)",
+            "args: Namespace(a=1e3)",
+            "args: Namespace(a=1e301)",
+        ],
+        [
+            "GPU 1,234 blocks, 5 CPU blocks are there",
+            "GPU 12,345 blocks, 5 CPU blocks are there",
+            "GPU 12,34 blocks, 5 CPU blocks are there",
+        ],
     ],
 )
 def test_digits_that_a_grammar_tells_apart(extract: Extract, lines: list[str], monkeypatch: pytest.MonkeyPatch):

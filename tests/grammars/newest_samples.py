@@ -26,7 +26,10 @@ VLLM: list[Sample] = [
         {"freed": printed("130.52", GIB), "path": "/models/served"},
     ),
     (
-        "Allocating 512.3 MB of device memory to buffers to load ['Linear', 'MoE'] layers. This extra memory usage can be avoided by ordering weights by their parent layer when reloading.",
+        (
+            "Allocating 512.3 MB of device memory to buffers to load ['Linear', 'MoE'] layers. This extra memory usage"
+            " can be avoided by ordering weights by their parent layer when reloading."
+        ),
         "reload_buffers",
         {"buffers_size": printed("512.3", MB)},
     ),
@@ -36,12 +39,19 @@ VLLM: list[Sample] = [
         {"rows": 4194304, "row_width": 1024, "host_weights": printed("8.00", GIB)},
     ),
     (
-        "Initialized multimodal GPU IPC memory pool with 1073741824 bytes for this API process (4.00 GiB total budget across 4 API process(es)).",
+        (
+            "Initialized multimodal GPU IPC memory pool with 1073741824 bytes for this API process (4.00 GiB total "
+            "budget across 4 API process(es))."
+        ),
         "mm_ipc_pool",
         {"pool": exact(1_073_741_824), "frontend_reserve": printed("4.00", GIB), "api_servers": 4},
     ),
     (
-        "Skipping multi-modal processor cache insert for an item of 4.5 GiB because it exceeds --mm-processor-cache-gb=4.0. The item will be processed uncached; increase --mm-processor-cache-gb to cache items of this size.",
+        (
+            "Skipping multi-modal processor cache insert for an item of 4.5 GiB because it exceeds "
+            "--mm-processor-cache-gb=4.0. The item will be processed uncached; increase --mm-processor-cache-gb to "
+            "cache items of this size."
+        ),
         "mm_cache_item_too_large",
         {"item_size": rounded("4.5", GIB), "cache_limit": rounded("4.0", GIB)},
     ),
@@ -53,7 +63,10 @@ VLLM: list[Sample] = [
     ("ValueError: Cannot get 12 free blocks from the pool", "not_enough_free_blocks", {"blocks": 12}),
     ("ValueError: No free blocks available", "not_enough_free_blocks", {}),
     (
-        "KV cache is 2.3 GiB per layer, past the 2 GiB where the Gluon MLA kernel drops its KV bounds mask; using the padded ASM decode instead. Lower --gpu-memory-utilization or --max-model-len to get Gluon back.",
+        (
+            "KV cache is 2.3 GiB per layer, past the 2 GiB where the Gluon MLA kernel drops its KV bounds mask; using "
+            "the padded ASM decode instead. Lower --gpu-memory-utilization or --max-model-len to get Gluon back."
+        ),
         "kv_cache_layer_large",
         {"kv_cache_per_layer": rounded("2.3", GIB)},
     ),
@@ -68,18 +81,24 @@ VLLM: list[Sample] = [
         {"allocation": "dsa_indexer"},
     ),
     (
-        "AssertionError: Workspace is locked but MoE permute scratch requires 8192 rows, current capacity is 4096 rows. Scratch growth is not allowed after locking.",
+        (
+            "AssertionError: Workspace is locked but MoE permute scratch requires 8192 rows, current capacity is 4096 "
+            "rows. Scratch growth is not allowed after locking."
+        ),
         "workspace_locked",
         {"required_rows": 8192, "capacity_rows": 4096},
     ),
     (
         "[WORKSPACE DEBUG] Resized workspace from 'flashmla_sparse.py:412': 0.00 MB -> 512.00 MB (ubatch 0, lane 0)",
         "workspace_resized",
-        {"resized_by": "flashmla_sparse.py:412", "size_now": rounded("0.00", GIB), "required": printed("512.00", MIB)},
+        {"resized_by": "flashmla_sparse.py:412", "size_now": printed("0.00", MIB), "required": printed("512.00", MIB)},
     ),
     ("TokenSpeed MLA decode workspace: 0.75 GiB", "attention_workspace", {"workspace": printed("0.75", GIB)}),
     (
-        "FlyDSL UltraQuant buffer pool allocated shape=(Hk=8, Hq=64, P=32, QG=8, D=256, dtype=torch.bfloat16) B_bucket=256. VRAM = 48.5 MiB / shape.",
+        (
+            "FlyDSL UltraQuant buffer pool allocated shape=(Hk=8, Hq=64, P=32, QG=8, D=256, dtype=torch.bfloat16) "
+            "B_bucket=256. VRAM = 48.5 MiB / shape."
+        ),
         "attention_workspace",
         {"workspace": rounded("48.5", MIB)},
     ),
@@ -120,7 +139,11 @@ SGLANG: list[Sample] = [
     ("Post-capture KV sizing: KV-canary per-forward workspace 0.12 GB", "post_capture_canary", {"workspace": printed("0.12", GIB)}),
     ("HiCache staging prepared before KV sizing: 96.0 MiB, 61 layers", "hicache_staging", {"staging": printed("96.0", MIB), "layers": 61}),
     (
-        "Page-interleave KV sharding enabled: shard_rank=0 shard_size=4 page_size=64 prefix_tokens=131072 chunk_tokens=8192 scratch_rows=139264 x2 (153.00 MiB per rank, charged against the KV budget), NCCL symmetric scratch=True. Batch admission is limited by this scratch capacity.",
+        (
+            "Page-interleave KV sharding enabled: shard_rank=0 shard_size=4 page_size=64 prefix_tokens=131072 "
+            "chunk_tokens=8192 scratch_rows=139264 x2 (153.00 MiB per rank, charged against the KV budget), NCCL "
+            "symmetric scratch=True. Batch admission is limited by this scratch capacity."
+        ),
         "kv_shard_scratch",
         {
             "args": {
@@ -135,7 +158,10 @@ SGLANG: list[Sample] = [
         },
     ),
     (
-        "Auto-sized attention KV pool: sys_available=96.12 GB, mlx_limit=107.5 GB, mlx_used=18.20 GB, kv_budget=60.31 GB, bytes_per_slot=98304, pool_size=658000",
+        (
+            "Auto-sized attention KV pool: sys_available=96.12 GB, mlx_limit=107.5 GB, mlx_used=18.20 GB, "
+            "kv_budget=60.31 GB, bytes_per_slot=98304, pool_size=658000"
+        ),
         "kv_mlx_pool",
         {
             "free": printed("96.12", GIB),
@@ -147,7 +173,10 @@ SGLANG: list[Sample] = [
         },
     ),
     (
-        "[unified-memory-pool]   total_bytes=42949672960 (=40.00 GB), full_capacity=400000, swa_capacity=120000, joint_available=390000 slots",
+        (
+            "[unified-memory-pool]   total_bytes=42949672960 (=40.00 GB), full_capacity=400000, swa_capacity=120000, "
+            "joint_available=390000 slots"
+        ),
         "unified_pool",
         {
             "pool_bytes": exact(42_949_672_960),
@@ -158,7 +187,10 @@ SGLANG: list[Sample] = [
         },
     ),
     (
-        "[unified-memory-pool]   total_bytes=42949672960 (=40.00 GB), full_max=400000, swa_max=120000, max_mamba_cache_size=512, max_num_reqs=256, joint_available=390000",
+        (
+            "[unified-memory-pool]   total_bytes=42949672960 (=40.00 GB), full_max=400000, swa_max=120000, "
+            "max_mamba_cache_size=512, max_num_reqs=256, joint_available=390000"
+        ),
         "unified_pool",
         {
             "pool_bytes": exact(42_949_672_960),
@@ -176,7 +208,10 @@ SGLANG: list[Sample] = [
         {"virtual": True, "pool_size": printed("80.00", GIB), "pool_bytes": exact(85_899_345_920)},
     ),
     (
-        "RuntimeError: UnifiedKVPool: sub-pool 'mamba' fits only 3 slots in 16777216 bytes, but min_slot_index=4 leaves no room for real data. Increase total_bytes.",
+        (
+            "RuntimeError: UnifiedKVPool: sub-pool 'mamba' fits only 3 slots in 16777216 bytes, but min_slot_index=4 "
+            "leaves no room for real data. Increase total_bytes."
+        ),
         "unified_pool_too_small",
         {"slots": 3, "pool_bytes": exact(16_777_216)},
     ),
@@ -186,7 +221,10 @@ SGLANG: list[Sample] = [
         {"args": {"record_len": 8, "fold": False, "d": printed("0.125", GIB), "k": printed("0.063", GIB), "g": printed("0.002", GIB)}},
     ),
     (
-        "int8 mamba checkpoint pool (1.88GB) is allocated from --mem-fraction-static headroom and is not reflected in max_total_num_tokens; ensure headroom covers it.",
+        (
+            "int8 mamba checkpoint pool (1.88GB) is allocated from --mem-fraction-static headroom and is not reflected"
+            " in max_total_num_tokens; ensure headroom covers it."
+        ),
         "mamba_ckpt_headroom",
         {"pool_size": printed("1.88", GIB)},
     ),
@@ -237,7 +275,10 @@ SGLANG: list[Sample] = [
         {"graph": "single-CG draft extend", "seconds": 3.1, "cuda_graphs": printed("0.21", GIB), "free": printed("7.10", GIB)},
     ),
     (
-        "Triton kernel 'fused_moe_kernel' device-loaded after serving started (free device mem: unknown). Pre-load it during engine init to avoid CUDA OOM.",
+        (
+            "Triton kernel 'fused_moe_kernel' device-loaded after serving started (free device mem: unknown). Pre-load"
+            " it during engine init to avoid CUDA OOM."
+        ),
         "triton_late_load",
         {"kernel": "fused_moe_kernel"},
     ),
@@ -247,24 +288,32 @@ SGLANG: list[Sample] = [
         {"request": "8d1f0c"},
     ),
     (
-        "AssertionError: KV cache is full! Bug in memory estimation. available=128, evictable=0, protected=4096, required_alloc=512",
+        ("AssertionError: KV cache is full! Bug in memory estimation. available=128, evictable=0, protected=4096, required_alloc=512"),
         "pd_pool_full",
         {"args": {"available": 128, "evictable": 0, "protected": 4096, "required_alloc": 512}},
     ),
     (
-        "Eviction insufficient: needed 512 tokens, available 128 after evicting 0/384 tokens. evictable_size=0, protected_size=4096",
+        ("Eviction insufficient: needed 512 tokens, available 128 after evicting 0/384 tokens. evictable_size=0, protected_size=4096"),
         "pd_pool_full",
         {"asked_tokens": 512, "available_tokens": 128},
     ),
     (
-        "RuntimeError: DSV4 c4 indexer pool exhausted: need 32 new slots, available=7. Raise --mem-fraction-static, lower --max-running-requests, or check that DSV4NPUTokenToKVPoolAllocator.free(req=...) releases indexer slots on req finish.",
+        (
+            "RuntimeError: DSV4 c4 indexer pool exhausted: need 32 new slots, available=7. Raise "
+            "--mem-fraction-static, lower --max-running-requests, or check that "
+            "DSV4NPUTokenToKVPoolAllocator.free(req=...) releases indexer slots on req finish."
+        ),
         "npu_pool_exhausted",
         {"asked": 32, "available": 7},
     ),
     ("RuntimeError: HiSparse spec failed to allocate 4096 scratch slots.", "hisparse_slots_exhausted", {"asked": 4096}),
     ("AssertionError: Hisparse allocation failed in alloc_extend", "hisparse_slots_exhausted", {}),
     (
-        "RuntimeError: Failed to allocate sparse KV buffer k_cache: req_capacity=256, max_context_len=131072, sparse_context_len=8192. The sparse KV request capacity may be too large; set a smaller --max-running-requests for sparse KV offload.",
+        (
+            "RuntimeError: Failed to allocate sparse KV buffer k_cache: req_capacity=256, max_context_len=131072, "
+            "sparse_context_len=8192. The sparse KV request capacity may be too large; set a smaller "
+            "--max-running-requests for sparse KV offload."
+        ),
         "sparse_kv_allocation_failed",
         {"name": "k_cache", "args": {"req_capacity": 256, "max_context_len": 131072, "sparse_context_len": "8192."}},
     ),
@@ -274,7 +323,10 @@ SGLANG: list[Sample] = [
         {"free": exact(104_857_600), "needed": exact(209_715_200)},
     ),
     (
-        "Masked grouped-GEMM workspace allocation failed (num_groups=32 m=4096 n=7168). If this happens under saturated dp-attention prefill, try SGLANG_OPT_DG_MASKED_M_CAP=1.",
+        (
+            "Masked grouped-GEMM workspace allocation failed (num_groups=32 m=4096 n=7168). If this happens under "
+            "saturated dp-attention prefill, try SGLANG_OPT_DG_MASKED_M_CAP=1."
+        ),
         "moe_workspace_failed",
         {"args": {"num_groups": 32, "m": 4096, "n": 7168}},
     ),
@@ -289,47 +341,72 @@ SGLANG: list[Sample] = [
         {"needed": printed("64.0", GIB), "pinned_bytes": exact(68_719_476_736)},
     ),
     (
-        "RuntimeError: hipHostMalloc of 64.00 GB for a HiCache host pool failed (rc=2, out of memory). With HSA_USERPTR_FOR_PAGED_MEM=0 host pools are GTT memory.",
+        (
+            "RuntimeError: hipHostMalloc of 64.00 GB for a HiCache host pool failed (rc=2, out of memory). With "
+            "HSA_USERPTR_FOR_PAGED_MEM=0 host pools are GTT memory."
+        ),
         "host_pool_failed",
         {"needed": printed("64.00", GB)},
     ),
     (
-        "RuntimeError: memfabric host memory exhausted: need 16.00GB, only 2.50GB left of the 64.00GB reserve (sized automatically from the first L2 host pool).",
+        (
+            "RuntimeError: memfabric host memory exhausted: need 16.00GB, only 2.50GB left of the 64.00GB reserve "
+            "(sized automatically from the first L2 host pool)."
+        ),
         "host_pool_failed",
         {"needed": printed("16.00", GIB), "remaining": printed("2.50", GIB), "reserved": printed("64.00", GIB)},
     ),
     (
-        "RuntimeError: MooncakeHostMemAllocator.alloc returned a null pointer for 32.000 GB (34359738368 bytes); the mooncake host memory allocator could not map the segment.",
+        (
+            "RuntimeError: MooncakeHostMemAllocator.alloc returned a null pointer for 32.000 GB (34359738368 bytes); "
+            "the mooncake host memory allocator could not map the segment."
+        ),
         "host_pool_failed",
         {"needed": printed("32.000", GIB), "pinned_bytes": exact(34_359_738_368)},
     ),
     (
-        "ValueError: No host memory is left for HiCache after the 10 GiB reserve; set --hicache-ratio or --hicache-size explicitly.",
+        ("ValueError: No host memory is left for HiCache after the 10 GiB reserve; set --hicache-ratio or --hicache-size explicitly."),
         "host_pool_failed",
         {},
     ),
     (
-        "[HiCache] memfabric host memory initialized: reserve=64.00GB device=0 (physically reserved up to 65GB after C++-side GB alignment)",
+        (
+            "[HiCache] memfabric host memory initialized: reserve=64.00GB device=0 (physically reserved up to 65GB "
+            "after C++-side GB alignment)"
+        ),
         "memfabric_reserve",
         {"reserved": printed("64.00", GIB), "device": 0},
     ),
     (
-        "Using CUDA VMM for multimodal features with CUDA FABRIC sharing: reserving up to 2048 MiB on base GPU 0 across 2 tokenizer worker(s). This reduces KV cache headroom; a full pool falls back to inline CPU transport.",
+        (
+            "Using CUDA VMM for multimodal features with CUDA FABRIC sharing: reserving up to 2048 MiB on base GPU 0 "
+            "across 2 tokenizer worker(s). This reduces KV cache headroom; a full pool falls back to inline CPU "
+            "transport."
+        ),
         "mm_feature_reserve",
         {"handle": "CUDA FABRIC", "reserved": printed("2048", MIB), "device": 0, "workers": 2},
     ),
     (
-        "CUDA VMM multimodal pool has no free chunk for a 96.50 MiB tensor (pool size: 1024.00 MiB); falling back to CPU transport. Increase SGLANG_MM_FEATURE_CACHE_MB to avoid inline request broadcasts.",
+        (
+            "CUDA VMM multimodal pool has no free chunk for a 96.50 MiB tensor (pool size: 1024.00 MiB); falling back "
+            "to CPU transport. Increase SGLANG_MM_FEATURE_CACHE_MB to avoid inline request broadcasts."
+        ),
         "mm_ipc_pool_full",
         {"needed": printed("96.50", MIB), "pool_size": printed("1024.00", MIB)},
     ),
     (
-        "Failed to allocate shared memory for multimodal feature transport ([Errno 28] No space left on device: '/psm_1f2e'); falling back to inline transport. Consider increasing /dev/shm size.",
+        (
+            "Failed to allocate shared memory for multimodal feature transport ([Errno 28] No space left on device: "
+            "'/psm_1f2e'); falling back to inline transport. Consider increasing /dev/shm size."
+        ),
         "mm_shared_memory_failed",
         {"shm_error": "[Errno 28] No space left on device: '/psm_1f2e'"},
     ),
     (
-        "EmbeddingPool full: 900/1024MB in-flight across 12 requests; queueing a 200MB request. Raise SGLANG_EMBEDDING_POOL_SIZE_MB if this is frequent.",
+        (
+            "EmbeddingPool full: 900/1024MB in-flight across 12 requests; queueing a 200MB request. Raise "
+            "SGLANG_EMBEDDING_POOL_SIZE_MB if this is frequent."
+        ),
         "embedding_pool_full",
         {"in_use": printed("900", MIB), "pool_size": printed("1024", MIB), "requests": 12, "needed": printed("200", MIB)},
     ),
@@ -372,7 +449,7 @@ SGLANG: list[Sample] = [
         {"buffer_size": printed("512", MIB)},
     ),
     (
-        "K3 symm buffer 'ar_fusion': 8192 rows x 7168, 112.0 MB (rendezvoused once on first use; no per-forward symmetric allocation)",
+        ("K3 symm buffer 'ar_fusion': 8192 rows x 7168, 112.0 MB (rendezvoused once on first use; no per-forward symmetric allocation)"),
         "device_buffer",
         {"buffer_name": "ar_fusion", "rows": 8192, "buffer_size": printed("112.0", MIB)},
     ),

@@ -15,7 +15,12 @@ from analyzer.inputs.document import Document
 from tests.grammars.catalogues import NAMES, examples
 
 SINGLE_LINES = sorted({example.text for name in NAMES for example in examples(name) if "\n" not in example.text})
-BETWEEN = ("", "Process 7 has 3.00 GiB memory in use.", 'INFO:     10.0.0.2:6 - "POST /v1/completions HTTP/1.1" 200 OK', "and 5.00 GiB is reserved")
+BETWEEN = (
+    "",
+    "Process 7 has 3.00 GiB memory in use.",
+    'INFO:     10.0.0.2:6 - "POST /v1/completions HTTP/1.1" 200 OK',
+    "and 5.00 GiB is reserved",
+)
 DIGITS = st.one_of(st.integers(0, 10**7).map(str), st.from_regex(r"[0-9]{1,3}(,[0-9]{3})?", fullmatch=True))
 
 

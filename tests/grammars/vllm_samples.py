@@ -332,6 +332,12 @@ KV_CACHE: list[Sample] = [
         {"max_model_len": 128000, "kv_tokens": 78336},
     ),
     (
+        f"The model's {MAX_LEN} (128000) is larger than the maximum number of tokens that can be stored in KV cache "
+        "(78336). Try increasing `VLLM_CPU_KVCACHE_SPACE` or decreasing `max_model_len`",
+        "max_len_above_kv_tokens",
+        {"max_model_len": 128000, "kv_tokens": 78336, "knob": "VLLM_CPU_KVCACHE_SPACE"},
+    ),
+    (
         f"To serve at least one request with the models's {MAX_LEN} (131072), (16.00 GB KV cache is needed, which is larger than the "
         "available KV cache memory (11.76 GB). Try increasing `gpu_memory_utilization`",
         "one_request_does_not_fit",
@@ -446,6 +452,7 @@ WARM_UP: list[Sample] = [
             "activation_peak": rounded("1.23"),
             "non_torch": rounded("0.15"),
             "cuda_graphs": rounded("0.47"),
+            "abbreviated_option": True,
             "suggested_kv_cache_memory_bytes": exact(58200000000),
             "largest_kv_cache_memory_bytes": exact(66100000000),
             "kv_cache": exact(58861715456),
@@ -466,6 +473,7 @@ WARM_UP: list[Sample] = [
             "consumed": rounded("15.25"),
             "activation_peak": rounded("1.66"),
             "cuda_graphs": rounded("0.14"),
+            "abbreviated_option": True,
             "suggested_kv_cache_memory_bytes": exact(-4805904446),
             "suggested_kv_cache": rounded("-4.48"),
             "largest_kv_cache_memory_bytes": exact(6390038016),
@@ -675,6 +683,18 @@ FAILURES: list[Sample] = [
         "worker_exception",
         {"worker": "VllmWorkerProcess", "method": "initialize_cache"},
     ),
+    (
+        "Error executing method load_model. This might cause deadlock in distributed execution.",
+        "worker_exception",
+        {"method": "load_model"},
+    ),
+    ("Error executing method 'init_device'. This might cause deadlock", "worker_exception", {"method": "init_device"}),
+    (
+        "Failed to load model - not enough GPU memory. Try lowering --gpu-memory-utilization to free memory for weights",
+        "load_out_of_memory",
+        {},
+    ),
+    ("Call to wake_up method failed: CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", "wake_up_failed", {}),
     ("Worker VllmWorkerProcess pid 4321 died, exit code: -9", "worker_died", {"worker": "VllmWorkerProcess", "pid": 4321, "exit_code": -9}),
     ("Worker proc VllmWorker-0 died unexpectedly, shutting down executor.", "worker_died", {"worker": "VllmWorker-0"}),
     (

@@ -127,3 +127,16 @@ def test_wrappers_are_named_by_how_often_they_stand_there(read: Reader):
 def test_the_fingerprint_is_that_of_the_bytes(read: Reader):
     assert read(b"").sha256 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert read(b"\xef\xbb\xbf").sha256 != read(b"").sha256
+
+
+@pytest.mark.parametrize("outer", ["", "vllm-1  | ", "2025-11-19T20:16:36.096674521Z "], ids=["bare", "compose", "kubectl"])
+def test_what_follows_a_line_of_a_process(read: Reader, outer: str):
+    lines = [
+        "(EngineCore pid=316) To serve at least one request, (4.26 GiB KV cach",
+        "e is needed",
+        "(APIServer pid=1) INFO",
+        "(EngineCore pid=316) next",
+    ]
+    document = read("\n".join(outer + line for line in lines))
+    (first,) = document.records(0)
+    assert [line.text for line in document.following(0, first, 60)] == ["e is needed", "next"]

@@ -133,3 +133,11 @@ def test_the_table_is_in_the_pages_and_not_in_the_json(tmp_path: Path) -> None:
         assert "Settings that bear on memory" in render(analysis, form)
     assert "mem_fraction_static = 0.7: at least 0.77" in render(analysis, "text")
     assert "knobs" not in render(analysis, "json")
+
+
+def test_a_card_of_no_size_bounds_nothing(rows: Any) -> None:
+    found = rows(
+        "DEBUG 01-01 10:00:02 [gpu_worker.py:298] worker init memory snapshot: MemorySnapshot(free_memory=1.00GiB, total_memory=0.00GiB)\n"
+        + VLLM_SHORT.replace("3.00", "-3.00")
+    )
+    assert (found["gpu_memory_utilization"].low, found["gpu_memory_utilization"].high) == (None, None)

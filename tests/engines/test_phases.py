@@ -1,0 +1,32 @@
+"""The phase that an engine is in after a message."""
+
+import pytest
+
+from analyzer.engines.phases import PHASES, PREPARED, SERVING, order, phase_after
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "phase"),
+    [
+        ("weights_load_start", None, "load_weights"),
+        ("available_kv_memory", None, "kv_alloc"),
+        ("worker_exception", None, None),
+        ("worker_exception", "determine_num_available_blocks", "profile"),
+        ("worker_exception", "load_model", "load_weights"),
+        ("worker_exception", "start_worker_execution_loop", "serve"),
+        ("worker_exception", "some_other_method", None),
+        ("torch_oom", None, None),
+    ],
+)
+def test_the_phase_after_a_message(kind: str, method: str | None, phase: str | None) -> None:
+    assert phase_after(kind, method) == phase
+
+
+def test_the_last_step_of_a_start_comes_before_serving() -> None:
+    assert {phase_after(kind) for kind in PREPARED} == {"graph_capture"}
+    assert {phase_after(kind) for kind in SERVING} == {"serve"}
+
+
+def test_the_order_of_phases() -> None:
+    assert [order(phase) for phase in PHASES] == list(range(len(PHASES)))
+    assert order(None) == -1
