@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analyzer.cases.model import Run
 from analyzer.engines.interval import Bounds
+from analyzer.engines.sglang_effective import effective_fraction
 from analyzer.engines.sglang_pool import default_running_requests
 from analyzer.engines.tokens import concurrency
 from analyzer.rulebook.sglang_bounds import fractions
@@ -30,7 +31,22 @@ def sglang_knobs(run: Run) -> Iterator[Shown]:
 
 def _fraction(run: Run) -> Shown:
     value = mem_fraction_static(run)
-    return Shown("mem_fraction_static", value, _fraction_source(run, value), fractions(run), INSTEAD, _fraction_effect(run))
+    source = "; ".join(filter(None, (_fraction_source(run, value), _not_in_effect(run, value))))
+    return Shown("mem_fraction_static", value, source, fractions(run), INSTEAD, _fraction_effect(run))
+
+
+def _not_in_effect(run: Run, value: float | None) -> str:
+    """That the pools were sized with another fraction than the one shown, by the first rank whose figures tell it, and what may explain it."""
+    pre, post = least_of(run, "free_at_start"), least_of(run, "free_after_load")
+    if value is None or pre is None or post is None or min(pre.low, post.low) <= 0:
+        return ""
+    for rank in run.ranks:
+        pools = rank.size("kv_cache")
+        found = effective_fraction(value, pre, post, pools, run.version) if pools is not None else None
+        if found is not None and found.differs:
+            fitting = next((explanation.text for explanation in found.explanations if explanation.fits), "")
+            return f"by the size of the pools {found.implied:.3f} was in effect{f': {fitting}' if fitting else ''}"
+    return ""
 
 
 def _fraction_source(run: Run, value: float | None) -> str:

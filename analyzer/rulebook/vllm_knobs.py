@@ -42,7 +42,9 @@ def _arena(run: Run) -> Shown:
     value, source = argument(run, "kv_cache_memory_bytes")
     pinned = _largest(run, "kv_pinned")
     if value is None and pinned is not None:
-        value, source = pinned.bytes, "printed by the engine"
+        plan = run.first("startup_plan_applied")
+        value = pinned.bytes
+        source = "printed by the engine" if plan is None else f"a plan kept from an earlier start, line {plan.line.number}"
     bounds = Bounds()
     for rank in run.ranks if value is not None else ():
         own = arenas(run, rank)

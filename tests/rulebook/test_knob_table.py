@@ -82,6 +82,21 @@ def test_an_empty_interval_says_so_and_names_what_else_to_change(rows: Any) -> N
     assert "chunked_prefill_size" in works
 
 
+def test_a_fraction_that_the_pools_were_not_sized_with(rows: Any) -> None:
+    pool = SGLANG_POOL.replace("K size: 1.00 GB, V size: 1.00 GB", "K size: 0.50 GB, V size: 0.50 GB")
+    row = rows(SGLANG_ARGS.format(fraction=0.88, context=8192) + SGLANG_LOADED + pool)["mem_fraction_static"]
+    assert row.value == 0.88
+    assert "by the size of the pools 0.782 was in effect" in row.source, "(60 + 1) / 78"
+
+
+def test_an_arena_that_a_kept_plan_pins(rows: Any) -> None:
+    row = rows(
+        "INFO 01-01 10:00:09 [gpu_worker.py:1] Applying persisted startup plan (fingerprint 3f2a): kv_cache_memory_bytes=5368709120 "
+        "(5.00 GiB), recorded free-memory baseline 23.00 GiB, current 23.10 GiB\n"
+    )["kv_cache_memory_bytes"]
+    assert (row.value, row.source) == (5 * 2**30, "a plan kept from an earlier start, line 1")
+
+
 def test_a_start_that_came_to_its_end_shows_what_it_took(rows: Any) -> None:
     found = rows(SGLANG_ARGS.format(fraction=0.8, context=None) + SGLANG_LOADED + SGLANG_POOL + SGLANG_END)
     assert found["mem_fraction_static"].high == 0.93, "1 - (15.60 - 10.19) / 78, rounded down"
