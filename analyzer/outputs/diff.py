@@ -6,9 +6,8 @@ from analyzer.outputs.redaction import RedactedAnalysis
 
 
 def to_diff(analysis: RedactedAnalysis) -> str:
-    """The diffs of all patches one after the other; a diff that several patches of a file share is printed once.
+    """One diff for each settings file, with all its patches together, as `git apply` takes it.
 
     A credential among the context lines is redacted, as everywhere: such a hunk is for reading, and applying it needs the file's own text.
     """
-    diffs = dict.fromkeys((patch.file, patch.diff) for patch in analysis.patches if patch.diff)
-    return "".join(diff if diff.endswith("\n") else f"{diff}\n" for _, diff in diffs)
+    return "".join(diff if diff.endswith("\n") else f"{diff}\n" for diff in analysis.file_diffs)

@@ -36,7 +36,7 @@ def _fraction(run: Run) -> Shown:
 
 
 def _not_in_effect(run: Run, value: float | None) -> str:
-    """That the pools were sized with another fraction than the one shown, by the first rank whose figures tell it, and what may explain it."""
+    """That the pools were sized with another fraction than the one shown, and what may explain it; of the first rank that tells it."""
     pre, post = least_of(run, "free_at_start"), least_of(run, "free_after_load")
     if value is None or pre is None or post is None or min(pre.low, post.low) <= 0:
         return ""
