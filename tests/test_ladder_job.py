@@ -287,16 +287,26 @@ def test_the_log_that_a_receipt_quotes_tells_why_it_failed(seeds: Path, tmp_path
     ("logs", "expected", "least", "most"),
     [
         (["crash.log"], "cannot tell", None, 443_534_396),
+        (["receipts"], "starts", 228_966_912, 428_196_352),
         (["receipts", "crash.log"], "starts", 228_966_912, 428_196_352),
     ],
 )
 def test_what_if(seeds: Path, logs: list[str], expected: str, least: int | None, most: int):
-    asked = Question(("long_393k.kv_cache_memory_bytes=4600000000",), 25_200_000_000)
+    asked = Question(("long_393k.kv_cache_memory_bytes=4600000000", "long_393k.max_model_len=350000"), 25_200_000_000)
     analysis = analyze([seeds / log for log in logs], [seeds / "profiles.as-found.yaml"], question=asked)
     answer = analysis.what_if
     assert answer is not None
     assert (answer.profile, answer.budget, answer.expected) == ("long_393k", 24_696_000_000, expected)
     assert (answer.spare_at_least, answer.spare_at_most) == (least, most)
+
+
+def test_an_arena_that_one_request_outgrows_fails_whatever_is_free(seeds: Path):
+    """406 726 tokens are 5.2e9 bytes, so 4.6e9 bytes hold less than the window of 393 216 tokens."""
+    asked = Question(("long_393k.kv_cache_memory_bytes=4600000000",), 25_200_000_000)
+    answer = analyze([seeds / "crash.log"], [seeds / "profiles.as-found.yaml"], question=asked).what_if
+    assert answer is not None
+    assert answer.expected == "fails"
+    assert any("393216 tokens need 4.70 GiB and 4.28 GiB are there" in reason for reason in answer.reasons)
 
 
 def test_what_if_is_a_section_of_its_own_and_no_part_of_the_json(seeds: Path):

@@ -55,7 +55,7 @@ def answer(case: Case, question: Question) -> WhatIf:
         profile=found.profile,
         budget=trial.budget if trial is not None else None,
         utilization=found.utilization,
-        expected=found.expected,
+        expected="fails" if any(check.outcome == "fails" for check in checks) else found.expected,
         spare_at_least=least,
         spare_at_most=most,
         reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed), *told],
@@ -116,7 +116,11 @@ def _engine(found: Forecast) -> Iterator[str]:
         return
     if found.utilization is not None:
         yield f"The engine is handed a utilization of {found.utilization:.3f}."
-    words = {"starts": "It fits", "fails": "It does not fit", "cannot tell": "Whether it fits is not shown"}
+    words = {
+        "starts": "The memory suffices",
+        "fails": "The memory does not suffice",
+        "cannot tell": "Whether the memory suffices is not shown",
+    }
     yield f"{words[found.expected]}: {found.why}."
     least, most = found.spare
     if least is not None and most is not None:

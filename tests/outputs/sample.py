@@ -212,6 +212,7 @@ def crash_analysis(text: str = "") -> Analysis:
             ),
             FactRecord(kind="OutOfMemory", input="crash.log", line=19, run="run-1", rank="TP0", fields={"message": OOM_LINE + text}),
         ],
+        file_diffs=[DIFF + (f" # {text}\n" if text else "")],
         unknown_lines=[UnknownLine(line=17, text="memory pool shrank by 12.5 GiB for no stated reason" + text)],
         abstentions=[
             Abstention(
