@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from analyzer.facts.fact import Fact
 from analyzer.grammar import Grammars
 from analyzer.units import Size
+from tests.grammars import newest_samples, sglang_samples, vllm_samples
 from tests.grammars.allocator_samples import ALLOCATOR
 from tests.grammars.catalogues import Read
 from tests.grammars.conftest import Reader
+from tests.grammars.further_samples import FURTHER
 from tests.grammars.selector_samples import SELECTOR
 from tests.grammars.system_samples import COMMAND, SYSTEM, TRACEBACK
 
@@ -125,6 +127,11 @@ def templates(catalogues: dict[str, Read], read: Reader) -> dict[str, Template]:
     """One for each kind of message, the one with most figures."""
     texts = [example.text for catalogue in catalogues.values() for example, _ in catalogue]
     texts += [text for text, _, _ in (*ALLOCATOR, *SELECTOR, *TRACEBACK, *COMMAND, *SYSTEM)]
+    texts += [sample[0] for sample in vllm_samples.ALL]
+    texts += [sample[0] for start in sglang_samples.STARTS.values() for sample in start]
+    texts += [sample[0] for sample in (*sglang_samples.START_FAILURES, *sglang_samples.SERVING, *sglang_samples.OMNI)]
+    texts += [sample[0] for sample in (*newest_samples.VLLM, *newest_samples.SGLANG)]
+    texts += FURTHER
     best: dict[str, Template] = {}
     for text in dict.fromkeys(texts):
         facts = read(text)
@@ -172,6 +179,10 @@ def _same(figure: str, leaf: Any, before: Any) -> bool:
 
 def test_every_prefix_has_a_head_here(grammars: Grammars) -> None:
     assert HEADS.keys() == grammars.prefixes.keys()
+
+
+def test_every_message_has_a_template(templates: dict[str, Template], grammars: Grammars) -> None:
+    assert sorted(set(grammars.messages) - set(templates)) == []
 
 
 @given(shift=st.integers(0, len(HEADS) - 1), digits=st.text("0123456789", min_size=400, max_size=400))
