@@ -149,11 +149,17 @@ Expected = Literal["starts", "fails", "cannot tell", "nothing fits"]
 
 
 class RungRecord(Record):
-    """One run on a ladder; `counts` is False for one that took another path."""
+    """One run on a ladder, in bytes; `counts` is False for one that took another path, and `aside` says which."""
 
     free: int
     outcome: Literal["pass", "fail"]
     counts: bool
+    path: Path = "unknown"
+    overhead_low: int | None = None
+    overhead_high: int | None = None
+    """free - weights - arena, as far as the decimals of the weights leave it open."""
+    aside: str = ""
+    source: str = ""
 
 
 class BandRecord(Record):

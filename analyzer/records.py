@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analyzer.analysis import FactRecord, Finding, InputRecord, LadderRecord, RankRecord, RungRecord, RunRecord, SizeRecord, UnknownLine
-from analyzer.cases.ladder import Ladder, to_record
+from analyzer.cases.ladder import Ladder, Rung, to_record
 from analyzer.cases.ladder_probe import next_probe
 from analyzer.cases.model import Item, Rank, Run
 from analyzer.cases.ranks import has_workers, rank_name
@@ -90,9 +90,23 @@ def _ladder_record(case: Case, ladder: Ladder) -> LadderRecord:
         raw = raw_free_needed(recommended.threshold, factor)
         notes.append(f"As the selector compares it with free x {factor}, it asks for {group_digits(raw)} raw free bytes.")
     notes.append(f"Next run: {'none' if probe.free is None else f'{group_digits(probe.free)} bytes free'}, {probe.reason}.")
-    rungs = [RungRecord(free=rung.receipt.free.bytes, outcome=rung.receipt.outcome, counts=rung.counts) for rung in ladder.rungs]
+    rungs = [_rung_record(rung) for rung in ladder.rungs]
     added = {"notes": [*record.notes, *notes], "recommended": recommended.threshold, "next_probe": probe.free, "rungs": rungs}
     return record.model_copy(update=added)
+
+
+def _rung_record(rung: Rung) -> RungRecord:
+    receipt, overhead = rung.receipt, rung.overhead
+    return RungRecord(
+        free=receipt.free.bytes,
+        outcome=receipt.outcome,
+        counts=rung.counts,
+        path=receipt.path,
+        overhead_low=overhead.low if overhead is not None else None,
+        overhead_high=overhead.high if overhead is not None else None,
+        aside=rung.aside or "",
+        source=receipt.source,
+    )
 
 
 def finding(ruling: Ruling, proposals: Sequence[Proposal]) -> Finding:

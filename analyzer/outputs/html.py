@@ -16,6 +16,7 @@ from analyzer.outputs.ladder_plot import ladder_svg
 from analyzer.outputs.places import Place, evidence_of
 from analyzer.outputs.printable import printable
 from analyzer.outputs.redaction import RedactedAnalysis
+from analyzer.outputs.runs_table import rows_to_show
 from analyzer.outputs.waterfall import waterfall_svg
 from analyzer.units import group_digits
 
@@ -52,6 +53,7 @@ def to_html(analysis: RedactedAnalysis) -> str:
         anchors={line: f"evidence-{number}" for number, line in enumerate(evidence_of(analysis.findings), start=1)},
         facts_shown=FACTS,
         ladder_picture=_ladder_picture(analysis),
+        rungs=rows_to_show(analysis),
         findings_by_role=_by_role(analysis.findings),
         ranks=_ranks(analysis),
         script=Markup(script),  # noqa: S704  a file of the package

@@ -108,7 +108,7 @@ PROFILE: dict[str, str] = {
     "budget_at_pass": "the selector's budget with the least free memory at which a run passed",
     "bytes_per_token": "KV cache bytes of one token, by the log's run",
     "device": "total memory of the device, as the selector counts it",
-    "footprint": "what a process that only holds ballast takes itself",
+    "footprint": "what a process that only holds ballast is assumed to take itself",
     "highest_budget": "the largest budget that any free memory of this device gives",
     "highest_failure": "the most raw free memory with which a run of it that counts failed",
     "in_order": "whether the selection order names it",

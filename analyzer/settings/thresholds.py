@@ -10,7 +10,7 @@ from analyzer.settings.selection import budget, least_free, raw_free_needed
 from analyzer.units import MIB, group_digits
 
 BALLAST_FOOTPRINT = 498 * MIB
-"""What a process that only holds a CUDA context takes, as the allocator printed it on an RTX 5090; other devices and drivers differ."""
+"""What a probe's process took with nothing but its CUDA context, measured on an RTX 5090. An assumption on any other device or driver."""
 
 
 @dataclass(frozen=True, slots=True)
