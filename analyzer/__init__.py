@@ -7,6 +7,6 @@
 
 from analyzer.analysis import Analysis
 from analyzer.pipeline import Device, analyze
-from analyzer.rulebook.what_if import Question
+from analyzer.rulebook.question import Question
 
 __all__ = ["Analysis", "Device", "Question", "analyze"]

@@ -17,6 +17,9 @@ Safety = Literal["safe", "review", "display"]
 Phase = Literal["args", "init", "load_weights", "profile", "kv_alloc", "warmup", "graph_capture", "serve", "shutdown"]
 Path = Literal["selected", "forced", "flags", "unknown"]
 
+ENGINE_NAMES = {"sglang": "SGLang", "vllm": "vLLM"}
+"""As the engines write themselves."""
+
 
 class Record(BaseModel):
     """Base of all records: immutable, and closed against misspelt fields."""
@@ -201,11 +204,14 @@ class LadderRecord(Record):
 
 
 class WhatIf(Record):
-    """The answer to a question about changed settings or another amount of free memory; amounts are bytes, `free` is raw."""
+    """The answer to a question about changed settings or another amount of free memory; amounts are bytes, `free` is raw.
+
+    `free` and `total` are None where a log alone is asked, and its own figures hold.
+    """
 
     changes: list[str] = []
-    free: int
-    total: int
+    free: int | None = None
+    total: int | None = None
     profile: str | None = None
     budget: int | None = None
     utilization: float | None = None

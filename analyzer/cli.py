@@ -20,9 +20,9 @@ from analyzer.inputs.reader import STANDARD_INPUT, InputError
 from analyzer.outputs import json_schema, print_summary, render
 from analyzer.pipeline import TOOL, Device, Result, run_pipeline, tool
 from analyzer.requirements import RequirementError, holds
+from analyzer.rulebook.question import Question, QuestionError
 from analyzer.rulebook.rule import Rule, RuleError, load_rules
 from analyzer.rulebook.rulebook import load_rulebook
-from analyzer.rulebook.what_if import Question, QuestionError
 from analyzer.settings.errors import SettingsError
 from analyzer.settings.writing import write_edits
 from analyzer.units import parse_size
@@ -99,7 +99,7 @@ def analyze(
     apply: Annotated[bool, typer.Option("--apply", help="Write the patches into the settings files.")] = False,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PROFILE.ARGUMENT=VALUE", help="Ask what this setting would do; null removes one. Repeatable."),
+        typer.Option("--set", metavar="[PROFILE.]ARGUMENT=VALUE", help="Ask what this setting would do; null removes one. Repeatable."),
     ] = None,
     free: Annotated[str | None, typer.Option(metavar="SIZE", help="Ask what happens with this much raw free memory.")] = None,
     total: Annotated[str | None, typer.Option(metavar="SIZE", help="Total memory of the device, where nothing given tells it.")] = None,

@@ -17,7 +17,7 @@ from analyzer.analysis import Finding, Patch
 from analyzer.cases.ladder_thresholds import NEAREST
 from analyzer.cli import app
 from analyzer.pipeline import Device, Result, run_pipeline
-from analyzer.rulebook.what_if import Question
+from analyzer.rulebook.question import Question
 from analyzer.settings import load_settings
 
 WITHOUT_BALLAST = 33_136_836_608

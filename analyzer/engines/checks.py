@@ -11,6 +11,9 @@ from analyzer.units import Size
 
 Outcome = Literal["passes", "fails", "cannot tell"]
 
+START_UP, ROOM, REQUEST = "start-up check", "room for the KV cache", "one request of the full window"
+GRAPHS, WARM_UP, SERVING = "CUDA graphs", "warm-up", "serving"
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -36,18 +39,24 @@ def start_up_check(free: Size, total: Size, utilization: float) -> Check:
     wanted = requested_memory(total, utilization)
     short = gate_shortfall(free, wanted)
     lacking = f", {short} short" if short.low > 0 else ""
-    return Check("start-up check", enough(free, wanted), f"{utilization:.3g} x {total} = {wanted} wanted and {free} free{lacking}")
+    return Check(START_UP, enough(free, wanted), f"{utilization:.3g} x {total} = {wanted} wanted and {free} free{lacking}")
 
 
 def room_for_cache(cache: Size) -> Check:
     """Whether anything is left for the KV cache; both engines refuse a budget of zero or less."""
     outcome: Outcome = "passes" if cache.low > 0 else "fails" if cache.high <= 0 else "cannot tell"
-    return Check("room for the KV cache", outcome, f"{cache} left for it")
+    return Check(ROOM, outcome, f"{cache} left for it")
 
 
 def one_request_fits(cache: Size, needed: Size, tokens: int) -> Check:
     """Whether the KV cache holds one request of the whole window."""
-    return Check("one request of the full window", enough(cache, needed), f"{tokens} tokens need {needed} and {cache} are there")
+    return Check(REQUEST, enough(cache, needed), f"{tokens} tokens need {needed} and {cache} are there")
+
+
+def window_is_fitted(cache: Size) -> Check:
+    """vLLM 0.14.0 -: with max_model_len auto the engine shortens the window to what the cache holds (vllm/v1/core/kv_cache_utils.py)."""
+    outcome: Outcome = "passes" if cache.low > 0 else "cannot tell"
+    return Check(REQUEST, outcome, "the engine shortens the window to what the KV cache holds")
 
 
 def beside_cache(name: str, tried: Size, free: Size, cache_then: Size, cache_now: Size) -> Check:
@@ -56,12 +65,33 @@ def beside_cache(name: str, tried: Size, free: Size, cache_then: Size, cache_now
     return Check(name, enough(left, tried), f"the allocation of {tried} that was refused would find {left} free")
 
 
-def came_through(name: str, cache_then: Size, cache_now: Size) -> Check:
-    """A run that came through this phase, with another KV cache: a smaller one leaves more than it had."""
+def came_through(name: str, cache_then: Size, cache_now: Size, left: Size | None = None) -> Check:
+    """A run that came through this phase, with another KV cache: a smaller one leaves more than it had.
+
+    `left` is what the run had free when the phase was over, where that is known: a larger cache may take it.
+    """
     if cache_now.high <= cache_then.high:
         return Check(name, "passes", f"the run of the log came through with {cache_then} of KV cache, and it is {cache_now} now")
     more = cache_now - cache_then
-    return Check(name, "cannot tell", f"the KV cache takes {more} more than in the run of the log, which came through")
+    taken = f"the KV cache takes {more} more than in the run of the log, which came through"
+    if left is None:
+        return Check(name, "cannot tell", taken)
+    return Check(name, "passes" if enough(left, more) == "passes" else "cannot tell", f"{taken} with {left} to spare")
+
+
+def estimated_graphs(estimate: Size, free: Size) -> Check:
+    """CUDA graphs by the engine's own estimate, against what weights and KV cache leave of the free memory (vLLM 0.18.0 -)."""
+    return Check(GRAPHS, enough(free, estimate), f"the engine estimates {estimate} for them, and weights and KV cache leave {free}")
+
+
+def no_graphs() -> Check:
+    """A start that captures none."""
+    return Check(GRAPHS, "passes", "none are captured")
+
+
+def not_shown(name: str, why: str) -> Check:
+    """A check for which the log has no figures."""
+    return Check(name, "cannot tell", why)
 
 
 def cache_at(cache_then: Size, share_then: float, share_now: float, whole: Size) -> Size:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analyzer.analysis import Finding, RankRecord, RunRecord
+from analyzer.analysis import ENGINE_NAMES, Finding, RankRecord, RunRecord
 from analyzer.content import content_folder
 from analyzer.outputs import wording
 from analyzer.outputs.ladder_plot import ladder_svg
@@ -100,7 +100,7 @@ def _field(value: Any) -> str:
 
 _WORDS: dict[str, Any] = {
     "CONFIDENCES": wording.CONFIDENCES,
-    "ENGINES": wording.ENGINES,
+    "ENGINES": ENGINE_NAMES,
     "OUTCOMES": wording.OUTCOMES,
     "PATHS": wording.PATHS,
     "PHASES": wording.PHASES,

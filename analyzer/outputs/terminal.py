@@ -10,13 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.analysis import Abstention, Advice, Finding, Patch, RankRecord, RunRecord, Verdict
+from analyzer.analysis import ENGINE_NAMES, Abstention, Advice, Finding, Patch, RankRecord, RunRecord, Verdict
 from analyzer.outputs.places import Place, place_of_finding
 from analyzer.outputs.printable import one_line, printable
 from analyzer.outputs.redaction import RedactedAnalysis
 from analyzer.outputs.wording import (
     CONFIDENCES,
-    ENGINES,
     PHASES,
     SAFETIES,
     advice_headline,
@@ -115,7 +114,7 @@ def _verdict(verdict: Verdict, runs: list[RunRecord]) -> Iterator[RenderableType
 
 
 def _engines(runs: list[RunRecord]) -> list[str]:
-    named = [" ".join(filter(None, (ENGINES[run.engine], printable(run.engine_version or "")))) for run in runs if run.engine]
+    named = [" ".join(filter(None, (ENGINE_NAMES[run.engine], printable(run.engine_version or "")))) for run in runs if run.engine]
     return list(dict.fromkeys(named))
 
 

@@ -29,7 +29,6 @@ PHASES = {
     "warmup": "warming up",
 }
 
-ENGINES = {"sglang": "SGLang", "vllm": "vLLM"}
 
 PATHS = {
     "flags": "parameters passed by hand",
@@ -219,5 +218,6 @@ def ladder_summary(record: LadderRecord) -> str:
 
 def what_if_title(asked: WhatIf) -> str:
     """ "What if long_393k.kv_cache_memory_bytes=4600000000, with 25 200 000 000 of 34 190 917 632 bytes free"."""
-    changes = f"{', '.join(asked.changes)}, with " if asked.changes else ""
-    return f"What if {changes}{group_digits(asked.free)} of {group_digits(asked.total)} bytes free"
+    of_total = f" of {group_digits(asked.total)}" if asked.total is not None else ""
+    free = f"with {group_digits(asked.free)}{of_total} bytes free" if asked.free is not None else ""
+    return f"What if {', '.join(filter(None, (*asked.changes, free)))}"

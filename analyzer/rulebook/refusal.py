@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from analyzer.analysis import Phase
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines.interval import rounded_down
 from analyzer.units import Size
@@ -21,6 +22,7 @@ class Refusal:
     tried: Size
     free: Size
     kept: Size
+    phase: Phase | None
 
     def __str__(self) -> str:
         return f"an allocation of {self.tried} was refused with {self.free} free"
@@ -40,7 +42,7 @@ def _refusal(event: Event) -> Refusal | None:
     tried, free, kept = (fields.get(name) for name in ("tried", "free", "reserved_unallocated"))
     if not isinstance(tried, Size) or not isinstance(free, Size):
         return None
-    return Refusal(tried, free, kept if isinstance(kept, Size) else Size.exact(0))
+    return Refusal(tried, free, kept if isinstance(kept, Size) else Size.exact(0), event.phase)
 
 
 def alone_on_card(run: Run) -> bool:

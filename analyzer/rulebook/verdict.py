@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyzer.analysis import Advice, Outcome, Phase, Role, Verdict
+from analyzer.analysis import ENGINE_NAMES, Advice, Outcome, Phase, Role, Verdict
 from analyzer.cases.ladder import Ladder
 from analyzer.cases.model import Run
 from analyzer.engines.phases import PHASE_AFTER, PREPARED
@@ -140,7 +140,7 @@ def _ends_prepared(run: Run) -> bool:
 
 
 def _healthy(run: Run) -> str:
-    name = {"vllm": "vLLM", "sglang": "SGLang"}.get(run.engine or "", "the engine")
+    name = ENGINE_NAMES.get(run.engine or "", "the engine")
     version = f" {run.version_text}" if run.version_text else ""
     return f"Nothing failed: {name}{version} started and served as far as this log goes."
 

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from analyzer.analysis import WhatIf
+from analyzer.analysis import Expected, WhatIf
+from analyzer.cases.model import Run
 from analyzer.engines.checks import Check
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.forecast import Forecast, forecast, unpinned
-from analyzer.rulebook.prediction import planned_by, predict
+from analyzer.rulebook.log_question import answer_from_log, told, uncomputed
+from analyzer.rulebook.planned import NOT_OF_THE_START, planned_by
+from analyzer.rulebook.prediction import predict
+from analyzer.rulebook.question import Question, QuestionError, value_of
 from analyzer.rulebook.views import used_profile
-from analyzer.settings.errors import SettingsError
 from analyzer.settings.loading import replaced
-from analyzer.settings.model import Settings
+from analyzer.settings.model import Profile, Settings
 from analyzer.settings.patch import Edit, edit_argument, edit_removal, preview_edits
 from analyzer.settings.selection import Selection
-from analyzer.settings.yaml_document import read_document
-from analyzer.settings.yaml_nodes import ScalarValue, plain
+from analyzer.settings.yaml_nodes import ScalarValue
 from analyzer.units import format_bytes, group_digits
-
-
-class QuestionError(ValueError):
-    """A question that cannot be put to these settings; the message says what was expected."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """`changes` are as typed, `profile.argument=value`; `free` is raw free memory in bytes, None for that of the log."""
-
-    changes: Sequence[str] = ()
-    free: int | None = None
 
 
 def answer(case: Case, question: Question) -> WhatIf:
     """Which profile the changed settings choose, with which budget, and whether it starts. Raises QuestionError or SettingsError."""
-    if case.settings is None:
-        raise QuestionError("a what-if needs settings: give --config")
+    if case.settings is None or question.is_about_the_log:
+        return answer_from_log(case, question)
     free, total = _free(case, question), case.device
     if free is None:
         raise QuestionError("no log tells the free memory: give --free")
@@ -46,8 +35,9 @@ def answer(case: Case, question: Question) -> WhatIf:
     found = forecast(case, changed, total.bytes, free)
     least, most = found.spare
     trial = found.selection.trials[-1] if found.profile is not None else None
-    log, checks = _checks(case, changed, found)
-    told = [f"By the figures of {log}, {check}." for check in checks]
+    run, checks = _checks(case, changed, found)
+    used = used_profile(case, run) if run is not None else None
+    untold = _beside_the_figures(run, used, changed.profiles[used.name]) if run is not None and used is not None else []
     return WhatIf(
         changes=list(question.changes),
         free=free,
@@ -55,10 +45,10 @@ def answer(case: Case, question: Question) -> WhatIf:
         profile=found.profile,
         budget=trial.budget if trial is not None else None,
         utilization=found.utilization,
-        expected="fails" if any(check.outcome == "fails" for check in checks) else found.expected,
+        expected=_expected(found, checks, untold),
         spare_at_least=least,
         spare_at_most=most,
-        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed), *told],
+        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed), *told(run, checks), *untold],
     )
 
 
@@ -79,23 +69,12 @@ def _edit(settings: Settings, change: str) -> Edit:
     if not equals or not dot or name not in settings.profiles:
         raise QuestionError(f"--set {change}: expected profile.argument=value, with a profile of {', '.join(settings.profiles)}")
     profile, key = settings.profiles[name], key.replace("-", "_")
-    value: ScalarValue = _value(change, written)
+    value: ScalarValue = value_of(change, written)
     if value is None:
         if key not in profile.entries:
             raise QuestionError(f"--set {change}: {name} has no {key} to remove")
         return edit_argument(profile, key, None) if profile.inherits(key) else edit_removal(profile, key)
     return edit_argument(profile, key, value)
-
-
-def _value(change: str, written: str) -> ScalarValue:
-    """A value as YAML reads it."""
-    try:
-        value = plain(read_document("--set", written).root)
-    except SettingsError as error:
-        raise QuestionError(f"--set {change}: {error.problems[0].message}") from error
-    if isinstance(value, (dict, list)):
-        raise QuestionError(f"--set {change}: expected a single value")
-    return value  # type: ignore[no-any-return]
 
 
 def _selection(selection: Selection) -> Iterator[str]:
@@ -144,14 +123,27 @@ def _unpinned(case: Case, changed: Settings) -> Iterator[str]:
             yield f"{name} loses its pin: {found}, so removing it is {'wrong' if found.refused else 'possible'}."
 
 
-def _checks(case: Case, changed: Settings, found: Forecast) -> tuple[str, list[Check]]:
-    """The checks of the start, by the figures of the last log whose run had the profile that is chosen now, and the name of that run."""
+def _checks(case: Case, changed: Settings, found: Forecast) -> tuple[Run | None, list[Check]]:
+    """The checks of the start, by the figures of the last log whose run had the profile that is chosen now, and that run."""
     for run in reversed(case.runs) if found.profile is not None else ():
         used = used_profile(case, run)
         if used is not None and used.name == found.profile:
             more_free = found.free - run.choice.free.bytes if run.choice.free is not None else 0
-            return run.id, predict(run, planned_by(changed.profiles[used.name], found.utilization, more_free))
-    return "", []
+            return run, predict(run, planned_by(changed.profiles[used.name], used, run, found.utilization, more_free))
+    return None, []
+
+
+def _beside_the_figures(run: Run, before: Profile, after: Profile) -> list[str]:
+    """What changed arguments do that no formula computes."""
+    keys = sorted(before.arguments.keys() | after.arguments.keys())
+    changed = [key for key in keys if key not in NOT_OF_THE_START and before.value(key) != after.value(key)]
+    return uncomputed(run, changed)
+
+
+def _expected(found: Forecast, checks: Sequence[Check], untold: Sequence[str]) -> Expected:
+    if found.expected == "starts" and untold:
+        return "cannot tell"
+    return "fails" if not untold and any(check.outcome == "fails" for check in checks) else found.expected
 
 
 def _signed(amount: int) -> str:

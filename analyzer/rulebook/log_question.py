@@ -1,0 +1,99 @@
+"""A question that a log alone answers: the checks of the next start with some of the run's arguments changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from analyzer.analysis import ENGINE_NAMES, Expected, WhatIf
+from analyzer.cases.model import Engine, Run
+from analyzer.engines.checks import SERVING, Check
+from analyzer.rulebook.case import Case
+from analyzer.rulebook.knobs import TABLES, takes
+from analyzer.rulebook.planned import COMPUTED, planned_after
+from analyzer.rulebook.prediction import predict
+from analyzer.rulebook.question import Question, QuestionError, value_of
+from analyzer.rulebook.sglang_figures import least_of
+from analyzer.settings.amounts import Form
+from analyzer.settings.arguments import SglangArguments, VllmArguments, expectation, snake_case
+
+MODELS: Mapping[Engine, tuple[type[BaseModel], Form]] = {
+    "vllm": (VllmArguments, "vllm-arguments"),
+    "sglang": (SglangArguments, "sglang-arguments"),
+}
+
+
+def answer_from_log(case: Case, question: Question) -> WhatIf:
+    """Each check by the last run that measured anything. Raises QuestionError for a log without one, and for changes it cannot take."""
+    run = case.measured_run
+    if run is None or run.engine is None:
+        raise QuestionError("a what-if needs the log of an engine, or settings: give --config")
+    changed = dict(_change(run, change) for change in question.changes)
+    free = least_of(run, "free_at_start")
+    if question.free is not None and free is None:
+        raise QuestionError(f"--free: {run.id} does not tell how much memory was free when it started")
+    more_free = question.free - free.bytes if question.free is not None and free is not None else 0
+    planned = planned_after(run, changed, more_free)
+    checks, untold = predict(run, planned), uncomputed(run, changed)
+    nothing = [] if checks else [f"{run.id} has no figures to compute a check from."]
+    return WhatIf(
+        changes=list(question.changes),
+        free=question.free,
+        utilization=planned.share,
+        expected=_expected(checks, untold),
+        reasons=[*told(run, checks), *nothing, *untold],
+    )
+
+
+def told(run: Run | None, checks: Sequence[Check]) -> Iterator[str]:
+    """The checks in words, each a line of its own."""
+    if run is not None and checks:
+        yield f"The checks of the next start in their order, by the figures of {run.id}:"
+        for (outcome, why), same in groupby(checks, key=lambda check: (check.outcome, check.why)):
+            yield f"{', '.join(check.name for check in same)}: {outcome}, {why}."
+
+
+def uncomputed(run: Run, changed: Sequence[str] | Mapping[str, Any]) -> list[str]:
+    """That an argument changes amounts which no figure of the run tells, for each such argument."""
+    known = COMPUTED[run.engine] if run.engine is not None else ()
+    return [
+        f"What {name} changes, these figures do not tell; the checks above are made as if it changed nothing."
+        for name in changed
+        if name not in known
+    ]
+
+
+def _expected(checks: Sequence[Check], untold: Sequence[str]) -> Expected:
+    if untold:
+        return "cannot tell"
+    if any(check.outcome == "fails" for check in checks):
+        return "fails"
+    start = [check for check in checks if check.name != SERVING]
+    return "starts" if start and all(check.outcome == "passes" for check in start) else "cannot tell"
+
+
+def _change(run: Run, change: str) -> tuple[str, Any]:
+    written_name, equals, written = change.partition("=")
+    name = snake_case(written_name.strip().lstrip("-"))
+    if "." in name:
+        raise QuestionError(f"--set {change}: without --config there are no profiles; expected argument=value, e.g. {_example(run)}")
+    if not equals or not name:
+        raise QuestionError(f"--set {change}: expected argument=value, e.g. {_example(run)}")
+    engine = run.engine or "vllm"
+    model, form = MODELS[engine]
+    if name not in {*model.model_fields, *(row.name for row in TABLES[engine]), *run.args}:
+        raise QuestionError(f"--set {change}: no argument that is known here; computed are {', '.join(COMPUTED[engine])}")
+    if not takes(run, name):
+        raise QuestionError(f"--set {change}: {ENGINE_NAMES[engine]} {run.version_text} does not take {name}")
+    value = value_of(change, written)
+    try:
+        return name, getattr(model.model_validate({name: value}, context=form), name, value)
+    except ValidationError as error:
+        raise QuestionError(f"--set {change}: {expectation(error)[name]}") from error
+
+
+def _example(run: Run) -> str:
+    return f"{COMPUTED[run.engine or 'vllm'][0]}=0.85"
