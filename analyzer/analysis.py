@@ -203,6 +203,14 @@ class LadderRecord(Record):
     """All runs, for the picture; the JSON output has the two lists above."""
 
 
+class CheckRecord(Record):
+    """One check of the next start, in the engine's order."""
+
+    name: str
+    outcome: Literal["passes", "fails", "cannot tell"]
+    why: str
+
+
 class WhatIf(Record):
     """The answer to a question about changed settings or another amount of free memory; amounts are bytes, `free` is raw.
 
@@ -219,6 +227,9 @@ class WhatIf(Record):
     spare_at_least: int | None = None
     spare_at_most: int | None = None
     reasons: list[str] = []
+    checks: list[CheckRecord] = []
+    checked_by: str = ""
+    """The run whose figures the checks are made with."""
 
 
 class ItemChange(Record):

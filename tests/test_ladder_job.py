@@ -307,7 +307,7 @@ def test_an_arena_that_one_request_outgrows_fails_whatever_is_free(seeds: Path):
     answer = analyze([seeds / "crash.log"], [seeds / "profiles.as-found.yaml"], question=asked).what_if
     assert answer is not None
     assert answer.expected == "fails"
-    assert any("393216 tokens need 4.70 GiB and 4.28 GiB are there" in reason for reason in answer.reasons)
+    assert any("393216 tokens need 4.70 GiB and 4.28 GiB are there" in check.why for check in answer.checks)
 
 
 def test_what_if_is_a_section_of_its_own_and_no_part_of_the_json(seeds: Path):
@@ -315,7 +315,9 @@ def test_what_if_is_a_section_of_its_own_and_no_part_of_the_json(seeds: Path):
     arguments = [str(seeds / "crash.log"), "--config", str(seeds / "profiles.as-found.yaml"), *ask, "--output", "-"]
     runner = CliRunner()
     for form in ("text", "markdown", "html"):
-        assert "What if long_393k" in runner.invoke(app, [*arguments, "--format", form]).stdout
+        written = runner.invoke(app, [*arguments, "--format", form]).stdout
+        assert "What if long_393k" in written
+        assert "one request of the full window" in written
     assert "what_if" not in json.loads(runner.invoke(app, [*arguments, "--format", "json"]).stdout)
 
 

@@ -121,6 +121,7 @@ _FILTERS: dict[str, Any] = {
     "ordered_ledger": wording.ordered_ledger,
     "patch_change": wording.patch_change,
     "sentence": wording.sentence,
+    "checks_title": wording.checks_title,
     "outcome_words": wording.outcome_words,
     "verdict_headline": wording.verdict_headline,
     "what_if_title": wording.what_if_title,

@@ -15,6 +15,7 @@ from analyzer.outputs.wording import (
     advice_headline,
     advice_interval,
     amount,
+    checks_title,
     comparison_lines,
     comparison_title,
     interval,
@@ -74,7 +75,12 @@ def _verdict(analysis: RedactedAnalysis) -> list[str]:
 
 def _what_if(analysis: RedactedAnalysis) -> list[str]:
     asked = analysis.what_if
-    return [] if asked is None else [f"### {_text(what_if_title(asked))}", "\n".join(f"- {_text(reason)}" for reason in asked.reasons)]
+    if asked is None:
+        return []
+    rows = [f"| {_cell(check.name)} | {check.outcome} | {_cell(check.why)} |" for check in asked.checks]
+    checks = [_text(checks_title(asked)), "\n".join(["| check | outcome | why |", "|---|---|---|", *rows])] if rows else []
+    reasons = ["\n".join(f"- {_text(reason)}" for reason in asked.reasons)] if asked.reasons else []
+    return [f"### {_text(what_if_title(asked))}", *reasons, *checks]
 
 
 def _advice(analysis: RedactedAnalysis) -> list[str]:

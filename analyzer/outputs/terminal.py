@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.analysis import ENGINE_NAMES, Abstention, Advice, Finding, Patch, RankRecord, RunRecord, Verdict
+from analyzer.analysis import ENGINE_NAMES, Abstention, Advice, Finding, Patch, RankRecord, RunRecord, Verdict, WhatIf
 from analyzer.outputs.places import Place, place_of_finding
 from analyzer.outputs.printable import one_line, printable
 from analyzer.outputs.redaction import RedactedAnalysis
@@ -21,6 +21,7 @@ from analyzer.outputs.wording import (
     advice_headline,
     advice_interval,
     amount,
+    checks_title,
     comparison_lines,
     comparison_title,
     dotted,
@@ -39,6 +40,7 @@ WIDTH = 80
 _LISTED = 3  # of a list that only has to be known to exist
 
 _OUTCOME_STYLES = {"failed": "bold red", "degraded": "bold yellow", "served": "bold green", "unknown": "bold"}
+_CHECK_STYLES = {"passes": "green", "fails": "bold red", "cannot tell": ""}
 _SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -61,7 +63,7 @@ def print_redacted(analysis: RedactedAnalysis, console: Console) -> None:
 def _blocks(analysis: RedactedAnalysis) -> Iterator[RenderableType]:
     yield from _verdict(analysis.verdict, analysis.runs)
     if analysis.what_if is not None:
-        yield from _section(what_if_title(analysis.what_if), map(_text, analysis.what_if.reasons))
+        yield from _section(what_if_title(analysis.what_if), _what_if(analysis.what_if))
     yield from _section("What to do", map(_advice, analysis.verdict.advice))
     ranks = [(run, rank) for run in analysis.runs for rank in run.ranks if rank.ledger]
     for run, rank in ranks[:_LISTED]:
@@ -75,6 +77,16 @@ def _blocks(analysis: RedactedAnalysis) -> Iterator[RenderableType]:
     yield from _section("Findings", [_finding(finding, analysis) for finding in analysis.findings])
     yield from _section("Proposed changes", map(_patch, analysis.patches))
     yield from _section("Left open", list(_open(analysis)))
+
+
+def _what_if(asked: WhatIf) -> Iterator[RenderableType]:
+    yield from map(_text, asked.reasons)
+    if asked.checks:
+        yield _text(checks_title(asked))
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for check in asked.checks:
+            table.add_row(_text(check.name), _text(check.outcome, _CHECK_STYLES[check.outcome]), _text(check.why))
+        yield table
 
 
 def _knob_lines(analysis: RedactedAnalysis) -> list[str]:

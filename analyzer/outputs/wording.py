@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from analyzer.analysis import Advice, ComparisonRecord, ItemChange, KnobRecord, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
+from analyzer.analysis import Advice, ComparisonRecord, Expected, ItemChange, KnobRecord, LadderRecord, Patch, SizeRecord, Verdict, WhatIf
 from analyzer.causes import CAUSES
 from analyzer.units import GIB, KIB, MIB, TIB, format_bytes, group_digits
 
@@ -217,7 +218,20 @@ def ladder_summary(record: LadderRecord) -> str:
 
 
 def what_if_title(asked: WhatIf) -> str:
-    """ "What if long_393k.kv_cache_memory_bytes=4600000000, with 25 200 000 000 of 34 190 917 632 bytes free"."""
+    """ "What if long_393k.kv_cache_memory_bytes=4600000000, with 25 200 000 000 of 34 190 917 632 bytes free: it starts"."""
     of_total = f" of {group_digits(asked.total)}" if asked.total is not None else ""
     free = f"with {group_digits(asked.free)}{of_total} bytes free" if asked.free is not None else ""
-    return f"What if {', '.join(filter(None, (*asked.changes, free)))}"
+    return f"What if {', '.join(filter(None, (*asked.changes, free)))}: {ANSWERS[asked.expected]}"
+
+
+def checks_title(asked: WhatIf) -> str:
+    """What the table of checks is made with."""
+    return f"The checks of the next start in their order, by the figures of {asked.checked_by}:"
+
+
+ANSWERS: Mapping[Expected, str] = {
+    "starts": "it starts",
+    "fails": "it fails",
+    "cannot tell": "cannot tell",
+    "nothing fits": "no profile fits",
+}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from analyzer.analysis import ENGINE_NAMES, Expected, WhatIf
+from analyzer.analysis import ENGINE_NAMES, CheckRecord, Expected, WhatIf
 from analyzer.cases.model import Engine, Run
 from analyzer.engines.checks import SERVING, Check
 from analyzer.rulebook.case import Case
@@ -44,23 +43,22 @@ def answer_from_log(case: Case, question: Question) -> WhatIf:
         free=question.free,
         utilization=planned.share,
         expected=_expected(checks, untold),
-        reasons=[*told(run, checks), *nothing, *untold],
+        reasons=[*nothing, *untold],
+        checks=check_records(checks),
+        checked_by=run.id if checks else "",
     )
 
 
-def told(run: Run | None, checks: Sequence[Check]) -> Iterator[str]:
-    """The checks in words, each a line of its own."""
-    if run is not None and checks:
-        yield f"The checks of the next start in their order, by the figures of {run.id}:"
-        for (outcome, why), same in groupby(checks, key=lambda check: (check.outcome, check.why)):
-            yield f"{', '.join(check.name for check in same)}: {outcome}, {why}."
+def check_records(checks: Sequence[Check]) -> list[CheckRecord]:
+    """The checks as the result has them."""
+    return [CheckRecord(name=check.name, outcome=check.outcome, why=check.why) for check in checks]
 
 
 def uncomputed(run: Run, changed: Sequence[str] | Mapping[str, Any]) -> list[str]:
     """That an argument changes amounts which no figure of the run tells, for each such argument."""
     known = COMPUTED[run.engine] if run.engine is not None else ()
     return [
-        f"What {name} changes, these figures do not tell; the checks above are made as if it changed nothing."
+        f"What {name} changes, these figures do not tell; the checks are made as if it changed nothing."
         for name in changed
         if name not in known
     ]

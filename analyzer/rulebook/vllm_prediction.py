@@ -72,7 +72,8 @@ def _needed(run: Run, rank: Rank, needed: Size, window: int, window_then: int) -
         high = min(high, cache.low)
     proportional = ends[0] if window < window_then else ends[1]
     nominal = min(max(proportional, low), high)
-    return Size(nominal, min(low, nominal), high, f"{format_bytes(nominal)} in proportion")
+    low = min(low, nominal)
+    return Size(nominal, low, high, format_bytes(nominal) if low == high else f"{format_bytes(low)} to {format_bytes(high)}")
 
 
 def _left_by_start(rank: Rank) -> Size | None:

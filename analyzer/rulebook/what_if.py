@@ -9,7 +9,7 @@ from analyzer.cases.model import Run
 from analyzer.engines.checks import Check
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.forecast import Forecast, forecast, unpinned
-from analyzer.rulebook.log_question import answer_from_log, told, uncomputed
+from analyzer.rulebook.log_question import answer_from_log, check_records, uncomputed
 from analyzer.rulebook.planned import NOT_OF_THE_START, planned_by
 from analyzer.rulebook.prediction import predict
 from analyzer.rulebook.question import Question, QuestionError, value_of
@@ -48,7 +48,9 @@ def answer(case: Case, question: Question) -> WhatIf:
         expected=_expected(found, checks, untold),
         spare_at_least=least,
         spare_at_most=most,
-        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed), *told(run, checks), *untold],
+        reasons=[*_selection(found.selection), *_engine(found), *_unpinned(case, changed), *untold],
+        checks=check_records(checks),
+        checked_by=run.id if run is not None and checks else "",
     )
 
 

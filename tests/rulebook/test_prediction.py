@@ -157,17 +157,16 @@ def test_a_what_if_tells_every_check() -> None:
     found = analyze([SEEDS / "crash.log"], [SEEDS / "profiles.as-found.yaml"], question=question).what_if
     assert found is not None
     assert found.profile == "long_393k"
-    start = next(i for i, reason in enumerate(found.reasons) if reason.startswith("The checks of the next start in their order"))
-    told = found.reasons[start + 1 :]
-    assert [reason.partition(",")[0] for reason in told] == [
-        "start-up check: passes",
-        "room for the KV cache: passes",
-        "one request of the full window: fails",
-        "CUDA graphs: cannot tell",
-        "warm-up: passes",
-        "serving: cannot tell",
+    assert found.expected == "fails"
+    assert [(check.name, check.outcome) for check in found.checks] == [
+        ("start-up check", "passes"),
+        ("room for the KV cache", "passes"),
+        ("one request of the full window", "fails"),
+        ("CUDA graphs", "cannot tell"),
+        ("warm-up", "passes"),
+        ("serving", "cannot tell"),
     ]
-    assert "the allocation of 272.00 MiB that was refused would find 718.32 MiB free" in told[4], "149.06 + 572.20 - 2.94 MiB"
+    assert "the allocation of 272.00 MiB that was refused would find 718.32 MiB free" in found.checks[4].why, "149.06 + 572.20 - 2.94 MiB"
 
 
 def ask(*changes: str, free: int | None = None) -> WhatIf:
@@ -180,19 +179,21 @@ def test_a_log_is_asked_without_settings() -> None:
     asked = ask("kv-cache-memory-bytes=4.6g", "gpu_memory_utilization=0.7")
     assert asked.expected == "fails", "one request needs 4.70 GiB"
     assert asked.utilization == 0.7
-    assert any("393216 tokens need 4.70 GiB and 4.28 GiB are there" in reason for reason in asked.reasons)
+    assert asked.checks[2].why == "393216 tokens need 4.70 GiB and 4.28 GiB are there"
     assert ask("kv_cache_memory_bytes=5060000000").expected == "cannot tell", "what comes after the refused allocation, nothing shows"
     assert ask("max_num_seqs=2").expected == "cannot tell"
 
 
 def test_the_free_memory_of_another_day_is_put_to_the_log() -> None:
-    assert any("start-up check: fails" in reason for reason in ask("gpu_memory_utilization=0.72", free=20 * GIB).reasons)
-    assert any("start-up check: passes" in reason for reason in ask("gpu_memory_utilization=0.72", free=24 * GIB).reasons)
+    for free, outcome in ((20 * GIB, "fails"), (24 * GIB, "passes")):
+        check = ask("gpu_memory_utilization=0.72", free=free).checks[0]
+        assert (check.name, check.outcome) == ("start-up check", outcome)
 
 
 def test_a_run_with_a_pin_shows_nothing_of_one_without() -> None:
-    told = ask("kv_cache_memory_bytes=null").reasons
-    assert told[-1].startswith("room for the KV cache: cannot tell, the run of the log pinned its KV cache")
+    last = ask("kv_cache_memory_bytes=null").checks[-1]
+    assert (last.name, last.outcome) == ("room for the KV cache", "cannot tell")
+    assert last.why.startswith("the run of the log pinned its KV cache")
 
 
 @pytest.mark.parametrize(
