@@ -11,6 +11,7 @@ from analyzer.cases.comparison import arena_for
 from analyzer.cases.course import Course
 from analyzer.cases.exits import DEATHS, ending_signal, exit_codes
 from analyzer.cases.ledger import held_elsewhere, outside_torch, use_at_failure
+from analyzer.cases.left_behind import left_behind
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
@@ -180,12 +181,16 @@ def replayed(case: Case, run: Run | None) -> str | None:
 
 
 def case_view(case: Case, run: Run | None) -> View:
+    missing = cache(lambda: left_behind(case.runs, run) if run is not None else None)
     return View(
         "case",
         {
             "arena_by_other_run": lambda: arena_by_other_run(case, run),
             "has_settings": case.settings is not None,
             "left_out": [f"{run.source}: {run.reason}" for run in case.left_out] if case.compares_runs else [],
+            "left_behind": lambda: found.less if (found := missing()) else None,
+            "left_behind_by": lambda: found.before if (found := missing()) else None,
+            "left_behind_on": lambda: found.rank if (found := missing()) else None,
             "measured": bool(case.runs or case.ladders),
             "runs": len(case.runs),
             "stale_profile": stale_profile(case, run),
