@@ -8,15 +8,20 @@ from typing import Any, cast
 
 from analyzer.analysis import Outcome, Phase
 from analyzer.cases.events import build_events
+from analyzer.cases.generation import generation_of
 from analyzer.cases.ledger import build_ledger
 from analyzer.cases.model import Choice, Engine, Rank, Run
 from analyzer.cases.ranks import by_rank
 from analyzer.cases.records import HEAD, with_ranks
 from analyzer.cases.runs import ENGINES, split_runs
-from analyzer.engines.phases import PHASE_AFTER, STARTED, order
+from analyzer.engines.phases import PHASE_AFTER, SERVING, STARTED, order
+from analyzer.engines.release import release
+from analyzer.engines.sites import engine_of_file
 from analyzer.facts.fact import Fact
 from analyzer.units import Size
 
+LOOSE_FLAGS = "flags"
+"""Flags without a command. Over several lines, continued by backslashes, they are a command whose beginning was not pasted; else a note."""
 ARGUMENT_DUMPS = (
     "engine_config",
     "command_line",
@@ -27,8 +32,11 @@ ARGUMENT_DUMPS = (
     "server_args",
 )
 """Where arguments are printed; a later entry knows better than an earlier one."""
-RENAMED = {"max_seq_len": "max_model_len"}
-"""Keys of the engine's own configuration dump -> the argument they come from."""
+RENAMED = {
+    "device_memory_utilization": "gpu_memory_utilization",  # vLLM 0.31.0 -, on the command line
+    "max_seq_len": "max_model_len",  # in the engine's own configuration dump
+}
+"""Other names of arguments."""
 VLLM_PROCESS = re.compile(r"(APIServer|ApiServer|DPCoordinator|EngineCore|VllmWorker|RayWorkerVllm)")
 """Names of processes that only vLLM prints."""
 SGLANG_PROCESS = re.compile(r"SGLang")
@@ -47,6 +55,7 @@ def _run(identity: str, source: str, facts: Sequence[Fact]) -> Run:
     engine = engine_of(facts)
     args = arguments(facts)
     utilization = args.get("gpu_memory_utilization")
+    version_text = next((text for kind in VERSIONS for fact in facts if fact.kind == kind and (text := fact.text("version"))), None)
     own_pids = frozenset(fact.line.origin.pid for fact in facts if fact.line.origin.pid is not None)
     ranks = []
     for name, own in by_rank(facts).items():
@@ -57,7 +66,7 @@ def _run(identity: str, source: str, facts: Sequence[Fact]) -> Run:
         id=identity,
         source=source,
         engine=engine,
-        version_text=next((text for kind in VERSIONS for fact in facts if fact.kind == kind and (text := fact.text("version"))), None),
+        version_text=version_text,
         args=args,
         choice=choice_of(facts),
         ranks=tuple(ranks),
@@ -66,19 +75,23 @@ def _run(identity: str, source: str, facts: Sequence[Fact]) -> Run:
         phase=reached(facts),
         outcome=_outcome(facts),
         head_cut=engine is not None and not any(fact.kind in ARGUMENT_DUMPS for fact in facts),
+        generation=generation_of(facts, release(version_text)) if engine == "vllm" else None,
     )
 
 
 def engine_of(facts: Sequence[Fact]) -> Engine | None:
-    """The engine whose messages are the most; also told by paths in tracebacks and names of processes. None when nothing tells."""
+    """The engine whose messages are the most; also told by paths in tracebacks and names of processes. None when nothing tells.
+
+    SGLang calls vLLM's code in many releases (layers, custom operators), vLLM never calls SGLang's: beside a frame of SGLang, one of vLLM
+    tells nothing.
+    """
     votes = dict.fromkeys(ENGINES, 0)
+    frames = [engine_of_file(str(fact.fields.get("file", ""))) for fact in facts if fact.kind == "traceback_frame"]
+    votes["sglang"] += frames.count("sglang")
+    votes["vllm"] += frames.count("vllm") if "sglang" not in frames else 0
     for fact in facts:
         if fact.family in votes:
             votes[fact.family] += 2
-        elif fact.kind == "traceback_frame":
-            path = str(fact.fields.get("file", ""))
-            for engine in ENGINES:
-                votes[engine] += f"/{engine}/" in path or f"/{engine}_omni/" in path
         elif fact.kind == "command_line" and fact.fields.get("engine") in votes:
             votes[str(fact.fields["engine"])] += 2
         elif VLLM_PROCESS.match(fact.line.origin.process) or fact.kind.startswith("selector_"):
@@ -102,11 +115,10 @@ def _engine_of_records(facts: Sequence[Fact]) -> Engine | None:
 def arguments(facts: Sequence[Fact]) -> dict[str, Any]:
     """The engine arguments that the log shows, in snake_case."""
     merged: dict[str, Any] = {}
-    for kind in ARGUMENT_DUMPS:
-        for fact in facts:
-            if fact.kind == kind:
-                dump: Mapping[str, Any] = fact.mapping("args")
-                merged.update({RENAMED.get(name := key.lstrip("-").replace("-", "_"), name): value for key, value in dump.items()})
+    rest_of_command = [fact for fact in facts if fact.kind == LOOSE_FLAGS and fact.last_line > fact.line.number]
+    for fact in [*rest_of_command, *(fact for kind in ARGUMENT_DUMPS for fact in facts if fact.kind == kind)]:
+        dump: Mapping[str, Any] = fact.mapping("args")
+        merged.update({RENAMED.get(name := key.lstrip("-").replace("-", "_"), name): value for key, value in dump.items()})
     return merged
 
 
@@ -141,7 +153,12 @@ def reached(facts: Sequence[Fact]) -> Phase | None:
 
 
 def _outcome(facts: Sequence[Fact]) -> Outcome:
-    return "served" if any(fact.kind in STARTED and not is_server_error(fact) for fact in facts) else "unknown"
+    """Served, if a message tells so or the last of the graphs are captured."""
+    last_begun = max((fact.line.number for fact in facts if fact.kind == "capture_graph_begin"), default=0)
+    started = (
+        fact.kind in SERVING or (fact.kind in STARTED and fact.line.number >= last_begun) for fact in facts if not is_server_error(fact)
+    )
+    return "served" if any(started) else "unknown"
 
 
 def is_server_error(fact: Fact) -> bool:

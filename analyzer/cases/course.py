@@ -43,8 +43,11 @@ class Course:
         return self.served_until > fact.line.number
 
     def went_on(self, fact: Fact) -> bool:
-        """Whether the engine came further after a message: one of a later phase, or of serving, follows."""
-        before = max((phase for phase, line in self.phase_first.items() if line <= fact.line.number), default=-1)
+        """Whether the engine came further after a message: one of a later phase, or of serving, follows.
+
+        Arguments are no progress: a report often quotes the command below the log.
+        """
+        before = max((phase for phase, line in self.phase_first.items() if line <= fact.line.number), default=order("args"))
         return self.alive_after(fact) or any(phase > before and line > fact.line.number for phase, line in self.phase_last.items())
 
 

@@ -8,15 +8,19 @@ from analyzer.analysis import Phase
 from analyzer.cases.model import Event
 from analyzer.cases.ranks import has_workers, rank_name
 from analyzer.cases.tracebacks import FRAME, MOST_LINES_BETWEEN_FRAMES, Traceback, frames_around, tracebacks
-from analyzer.engines.phases import order, phase_after
+from analyzer.engines.phases import order, phase_after, phase_of_event
 from analyzer.engines.sites import Frame, phase_of, site_of, sites_of
 from analyzer.facts.fact import Fact
 
-NUMEROUS = frozenset({FRAME, "decode_batch", "http_access", "prefill_batch", "shards_progress", "stats", "stats_iteration"})
+NUMEROUS = frozenset(
+    {FRAME, "decode_batch", "http_access", "prefill_batch", "request_logged", "shards_progress", "stats", "stats_iteration"}
+)
 """Messages that come by the thousand and are no events by themselves."""
 MOST_LINES_TO_PROGRESS = 20
 LOADING = "load_weight_begin"
 """SGLang prints it once for each model that a worker loads."""
+QUOTED = frozenset({"command_line", "flags", "setting_noted"})
+"""What people quote of their settings, often right below the log."""
 CUT_TRACEBACK = "traceback"
 """Kind of the event made from a traceback whose last line, the exception, is not in the log."""
 
@@ -49,7 +53,8 @@ def build_events(facts: Sequence[Fact]) -> list[Event]:
 
 
 def _event(fact: Fact, repeats: Sequence[Fact], rank: str | None, reached: Phase | None, frames: Sequence[Frame]) -> Event:
-    return Event(fact.kind, fact, tuple(repeats), rank, _phase(frames, reached), tuple(frames), site_of(frames), tuple(sites_of(frames)))
+    phase = phase_of_event(fact.kind, _phase(frames, reached))
+    return Event(fact.kind, fact, tuple(repeats), rank, phase, tuple(frames), site_of(frames), tuple(sites_of(frames)))
 
 
 def _phase(frames: Sequence[Frame], reached: Phase | None) -> Phase | None:
@@ -97,8 +102,8 @@ def _cut(trace: Traceback) -> Fact:
 
 
 def _cut_traces(facts: Sequence[Fact], traces: Sequence[Traceback]) -> list[Traceback]:
-    """Tracebacks that no message of their own process follows or precedes closely."""
-    messages = [fact for fact in facts if fact.kind != FRAME]
+    """Tracebacks that no message of their own process follows or precedes closely. A quoted command is none."""
+    messages = [fact for fact in facts if fact.kind != FRAME and fact.kind not in QUOTED]
 
     def has_message(trace: Traceback) -> bool:
         return any(

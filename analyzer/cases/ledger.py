@@ -15,6 +15,7 @@ ITEM_OF_FIELD: Mapping[tuple[str, str], str] = {
     ("hsa_out_of_resources", "free"): "free_at_failure",
     ("omni_ar_started", "free_before_load"): "free_at_start",
     ("omni_ar_startup", "free_before_load"): "free_at_start",
+    ("profile_debug", "torch_peak_increase"): "activation_peak",
     ("torch_oom", "free"): "free_at_failure",
     ("torch_oom", "tried"): "allocation_refused",
 }
@@ -29,6 +30,7 @@ def build_ledger(facts: Sequence[Fact], engine: Engine | None, utilization: floa
     ledger = _measured(facts) | sglang_items(facts)
     _take_weights_off_peak(ledger, facts)
     _split_failure(ledger, facts, own_pids)
+    _split_consumed(ledger, facts)
     if engine == "vllm" and utilization is not None and "total" in ledger and not {"budget", "kv_pinned"} & ledger.keys():
         ledger["budget"] = Item(ledger["total"].size * utilization, "computed", f"total x gpu_memory_utilization {utilization}")
     if "kv_pinned" in ledger:
@@ -60,6 +62,13 @@ def _take_weights_off_peak(ledger: dict[str, Item], facts: Sequence[Fact]) -> No
     peak = next((size for fact in facts if fact.kind == "profiling_result_v0" and (size := fact.size("torch_peak")) is not None), None)
     if peak is not None and "weights" in ledger and "activation_peak" not in ledger:
         ledger["activation_peak"] = Item(peak - ledger["weights"].size, "computed", "peak of PyTorch's memory - weights")
+
+
+def _split_consumed(ledger: dict[str, Item], facts: Sequence[Fact]) -> None:
+    """vLLM prints one figure for weights and memory outside PyTorch from 0.27.0 on (vllm/v1/worker/gpu_worker.py)."""
+    consumed = next((size for fact in facts if (size := fact.size("consumed")) is not None), None)
+    if consumed is not None and "weights" in ledger and "non_torch" not in ledger:
+        ledger["non_torch"] = Item(consumed - ledger["weights"].size, "computed", "consumed memory - weights")
 
 
 def _split_failure(ledger: dict[str, Item], facts: Sequence[Fact], own_pids: frozenset[int]) -> None:

@@ -12,6 +12,7 @@ from packaging.version import Version
 from analyzer.analysis import Outcome, Path, Phase
 from analyzer.engines.release import release
 from analyzer.engines.sites import Frame
+from analyzer.engines.vllm_generation import Generation
 from analyzer.facts.fact import Fact
 from analyzer.units import Size
 
@@ -131,6 +132,8 @@ class Run:
     outcome: Outcome = "unknown"
     """From what the log shows of the engine itself: served, failed (it says that it died), unknown. Rules refine it."""
     head_cut: bool = False
+    generation: Generation | None = None
+    """Which of vLLM's two engines; None when nothing tells, and for SGLang."""
 
     @property
     def version(self) -> Version | None:

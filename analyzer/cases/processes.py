@@ -38,19 +38,21 @@ class DeviceUse:
 def device_use(
     this_process: Size | None, processes: Sequence[Mapping[str, Any]], allocated: Size | None, own_pids: frozenset[int]
 ) -> DeviceUse:
-    """Sort the clauses. Without a clause for this process, the one process that holds at least what PyTorch allocated is taken for it."""
+    """Sort the clauses. Without a clause for this process, the one process that holds at least what PyTorch allocated is taken for it.
+
+    Where more than one could be it, or nothing tells what it holds, what others hold is not known either.
+    """
     known = [
         (clause.get("pid"), clause["in_use"])
         for clause in processes
         if isinstance(clause.get("in_use"), Size) and clause["in_use"].bytes > 0
     ]
-    own = this_process
-    rest = known
-    if own is None and allocated is not None:
-        holders = [entry for entry in known if entry[1].high >= allocated.low]
-        if len(holders) == 1:
-            own = holders[0][1]
-            rest = [entry for entry in known if entry is not holders[0]]
+    own, rest = this_process, known
+    if own is None:
+        holders = [entry for entry in known if allocated is None or entry[1].high >= allocated.low]
+        sure = len(holders) == 1 and allocated is not None
+        own = holders[0][1] if sure else None
+        rest = [entry for entry in known if entry not in holders] if sure or not holders else []
     family = [size for pid, size in rest if pid in own_pids]
     strangers = [(pid, size) for pid, size in rest if pid not in own_pids]
     return DeviceUse(

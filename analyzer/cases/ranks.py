@@ -12,6 +12,9 @@ ONLY_RANK = "TP0"
 FRONT_END = re.compile(r"^(APIServer|ApiServer|DPSupervisor|MainProcess|TaskRunner|main_task)")
 WORKER = re.compile(r"^(Worker|VllmWorker|Ray|SGLangHttpServer|.*Worker\w*$)")
 
+BESIDE_DRIVER = "VllmWorkerProcess"
+"""Workers of vLLM's V0 (0.4.2 - 0.10.2): its engine process, which names itself nowhere, is the first rank itself."""
+
 
 def has_workers(facts: Sequence[Fact]) -> bool:
     """Whether worker processes of their own print in this run; then the engine core holds no device memory itself."""
@@ -47,9 +50,11 @@ def _single(rank: str) -> str:
 def by_rank(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
     """The facts of each rank, in order of lines; facts of the whole run are in none of them."""
     workers = has_workers(facts)
+    of_workers = {process for process in {fact.line.origin.process for fact in facts} if WORKER.match(process)}
+    nameless = ONLY_RANK if of_workers == {BESIDE_DRIVER} else None
     found: dict[str, list[Fact]] = {}
     for fact in facts:
-        name = rank_name(fact, workers)
+        name = rank_name(fact, workers) or (nameless if not fact.line.origin.process else None)
         if name is not None:
             found.setdefault(name, []).append(fact)
     return found

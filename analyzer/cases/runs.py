@@ -19,6 +19,9 @@ STARTS = (
     "engine_config",
 )
 """Messages printed once per life and process, before anything is loaded."""
+BANNERS = ("engine_version", "args_namespace", "non_default_args", "server_args")
+"""Of these, what the server prints before it starts an engine: after a failure it is another
+life, also where the first one lost its start."""
 ENGINES = ("vllm", "sglang")
 CONFIRMED: Phase = "load_weights"
 """A start message opens a new run only when the run before had come this far, or had failed."""
@@ -37,7 +40,8 @@ def split_runs(facts: Sequence[Fact], failing: frozenset[str]) -> list[list[Fact
         key = (fact.kind, fact.line.origin.process, fact.line.origin.rank)
         phase = order(PHASE_AFTER.get(fact.kind))
         family = fact.family if fact.family in ENGINES else ""
-        restarted = fact.kind in STARTS and key in seen and (progress >= order(CONFIRMED) or failed)
+        again = fact.kind in STARTS and key in seen and (progress >= order(CONFIRMED) or failed)
+        restarted = again or (fact.kind in BANNERS and failed and not seen)
         other_engine = bool(family and engine and family != engine and (fact.kind in STARTS or failed))
         backwards = failed_at > phase >= 0 and fact.kind in failing
         if current and (restarted or other_engine or backwards):

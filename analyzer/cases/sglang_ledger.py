@@ -61,7 +61,7 @@ def _before_loading(load: Fact, free: Size) -> Item | None:
 def pool_items(facts: Sequence[Fact]) -> dict[str, Item]:
     """All KV pools and state caches together. A reserved address range is none, and a summary line repeats the lines of its pools."""
     backed = [fact for fact in facts if fact.kind in ("post_capture_kv", "post_capture_kv_draft")]
-    allocated = [fact for fact in facts if fact.kind == "kv_cache_allocated" and "virtual" not in fact.fields]
+    allocated = _without_ranges([fact for fact in facts if fact.kind == "kv_cache_allocated"], backed)
     summaries = [fact for fact in facts if fact.kind == "kv_swa_usage" and "virtual" not in fact.fields]
     pools = _larger(_with_sizes([*allocated, *backed], POOL_SIZES), _with_sizes(summaries, POOL_SIZES))
     states = _with_sizes([fact for fact in facts if fact.kind == "mamba_alloc"], STATE_SIZES)
@@ -73,6 +73,16 @@ def pool_items(facts: Sequence[Fact]) -> dict[str, Item]:
     if before is None or after is None:
         return {}
     return {"kv_cache": Item(before.size - after.size, "computed", "free after loading - free after the pools", after.fact)}
+
+
+def _without_ranges(pools: Sequence[Fact], backed: Sequence[Fact]) -> list[Fact]:
+    """The pools that are memory, not an address range that is backed after graph capture.
+
+    Such a range is called one from 0.5.18; in 0.5.17 its line, the first for each pool that is backed later, reads like any other.
+    """
+    named = [pool for pool in pools if "virtual" in pool.fields]
+    unnamed = len([pool for pool in backed if pool.size("kv_size") is not None]) - len(named)
+    return [pool for pool in pools if pool not in named][max(unnamed, 0) :]
 
 
 def graph_items(facts: Sequence[Fact]) -> dict[str, Item]:

@@ -6,7 +6,7 @@ config/placement.py and model_runner/sglang_model_runner.py of 0.1.1 - 0.1.9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -16,6 +16,9 @@ from analyzer.units import Size, as_size
 
 ENCODER_RESERVE = 0.05
 """encoder_mem_reserve of the Qwen3-Omni thinker when nobody sets it: a share of the card."""
+
+FIRST_SGLANG = "0.1.26"
+"""No log of an earlier SGLang is known, and no sglang-omni has come so far."""
 
 SMALLEST_FRACTION = 0.1
 """A fraction that falls below this by the reserve is refused."""
@@ -41,11 +44,37 @@ ARGUMENTS = (
     Argument("mem_fraction_static", "--mem-fraction-static", "0.1.1", None, "all autoregressive stages"),
     Argument("stage_fraction", "--thinker.gpu_memory_fraction", "0.1.4"),
     Argument("talker_mem_fraction_static", "--talker-mem-fraction-static", "0.1.1", "0.1.4"),
-    Argument("talker_mem_fraction_static", "--talker.engine.mem_fraction_static", "0.1.4"),
+    Argument("talker_mem_fraction_static", "--talker.engine.mem_fraction_static", "0.1.4", None, "Qwen3-Omni calls the stage talker_ar"),
     Argument("thinker_mem_fraction_static", "--thinker-mem-fraction-static", "0.1.1", "0.1.4"),
     Argument("thinker_mem_fraction_static", "--thinker.engine.mem_fraction_static", "0.1.4", None, "a hint at run time keeps the old flag"),
     Argument("total_reserve_bytes", "--thinker.total_reserve_bytes", "0.1.5"),
 )
+
+
+FIRST_RELEASE_OF_MESSAGE = {
+    "omni_encoder_reserve_skip": "0.1.5",
+    "omni_kv_bytes_fail": "0.1.5",
+    "omni_kv_bytes_postcapture_fail": "0.1.5",
+    "omni_torch_cap": "0.1.5",
+}
+"""Messages that earlier releases do not have."""
+
+
+def is_release_of_omni(version: Version) -> bool:
+    """Whether this is a release of sglang-omni, and not of SGLang."""
+    return version < Version(FIRST_SGLANG)
+
+
+def omni_release(version: Version | None, messages: Collection[str]) -> Version | None:
+    """A release with the arguments that the run's release has; None when it cannot be told.
+
+    `version` may be that of sglang-omni (0.1.1 -) or of the SGLang inside it (0.5.16 -).
+    """
+    if version is not None and is_release_of_omni(version):
+        return version
+    inside = [omni for omni, sglang in SGLANG_INSIDE.items() if version is not None and Version(sglang) == version]
+    shown = [since for kind, since in FIRST_RELEASE_OF_MESSAGE.items() if kind in messages]
+    return next((Version(release) for release in (*inside, *shown)), None)
 
 
 def sglang_release(omni: Version | None) -> Version | None:
@@ -64,6 +93,16 @@ def less_encoder_reserve(fraction: float, reserve: float = ENCODER_RESERVE) -> f
     if reserve == 0:
         return fraction
     return round(left, 3) if left >= SMALLEST_FRACTION else None
+
+
+def largest_encoder_reserve(fraction: float) -> float:
+    """The largest reserve that the engine takes off this fraction."""
+    return max(0.0, fraction - SMALLEST_FRACTION)
+
+
+def least_stage_fraction(total: Size, used_by_stage: Size) -> float:
+    """The stage fraction at which its KV pool is certainly still empty: used / total, by `stage_budget`."""
+    return used_by_stage.low / total.high
 
 
 def stage_budget(total: Size, fraction: float, used_by_stage: Size) -> Size:

@@ -39,6 +39,7 @@ PHASE_AFTER: dict[str, Phase] = {
     "cudagraph_estimate": "profile",
     "cudagraph_profile_start": "profile",
     "mm_encoder_budget": "profile",
+    "profile_debug": "profile",
     "profiling_result_v0": "profile",
     "torch_compiled": "profile",
     "weights_memory": "profile",
@@ -111,9 +112,12 @@ PHASE_AFTER: dict[str, Phase] = {
     "http_access": "serve",
     "engine_init_done": "serve",
     "input_too_long": "serve",
+    "kv_transfer_failed": "serve",
     "mamba_slot_exhausted": "serve",
     "max_total_num_tokens": "serve",
     "model_execution_error": "serve",
+    "offline_done": "serve",
+    "offline_progress": "serve",
     "omni_request_too_big": "serve",
     "pool_leak": "serve",
     "pool_out_of_memory": "serve",
@@ -136,8 +140,10 @@ NO_SUCCESS = frozenset(
         "crash_scheduler_output",
         "crash_scheduler_stats",
         "input_too_long",
+        "kv_transfer_failed",
         "mamba_slot_exhausted",
         "model_execution_error",
+        "offline_progress",
         "omni_request_too_big",
         "pool_leak",
         "pool_out_of_memory",
@@ -148,7 +154,7 @@ NO_SUCCESS = frozenset(
         "update_weights_begin",
     }
 )
-"""Messages that only a serving engine prints, but when something goes wrong."""
+"""Messages that only a serving engine prints, but when something goes wrong, or also then."""
 
 PHASE_OF_METHOD: dict[str, Phase] = {
     "compile_or_warm_up_model": "warmup",
@@ -164,6 +170,27 @@ PHASE_OF_METHOD: dict[str, Phase] = {
 }
 """What vLLM's executor had asked of a worker that failed -> phase (vllm/executor/multiproc_worker_utils.py, vllm/worker/worker_base.py)."""
 
+BEYOND_ARGUMENTS = frozenset(
+    {
+        "allocation_rejected",
+        "bus_error",
+        "cublas_alloc_failed",
+        "cuda_error_oom",
+        "cuda_oom_code",
+        "cumem_oom",
+        "device_allocation_failed",
+        "device_side_assert",
+        "hsa_out_of_resources",
+        "illegal_memory_access",
+        "nccl_oom",
+        "nvml_assert",
+        "torch_oom",
+        "xla_oom",
+    }
+)
+"""Messages of memory that was refused, and of kernels that failed. A run of which
+only the arguments are shown had come further than that."""
+
 PREPARED = frozenset({"capture_graph_end", "graph_captured"})
 """Messages of the last long step of a start; only a short warm-up and the server's own line come after them."""
 
@@ -177,6 +204,11 @@ STARTED: frozenset[str] = SERVING | {"capture_graph_end"}
 def phase_after(kind: str, method: object = None) -> Phase | None:
     """The phase that an engine is in after a message; `method` is what a worker that failed was executing. None does not move it on."""
     return PHASE_AFTER.get(kind) or (PHASE_OF_METHOD.get(method) if isinstance(method, str) else None)
+
+
+def phase_of_event(kind: str, reached: Phase | None) -> Phase | None:
+    """The phase that a message belongs to when the run had reached one; None where that cannot be: arguments take no memory."""
+    return None if reached == "args" and kind in BEYOND_ARGUMENTS else reached
 
 
 def order(phase: Phase | None) -> int:

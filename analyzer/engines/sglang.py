@@ -10,7 +10,7 @@ from __future__ import annotations
 from analyzer.engines.interval import rounded_up
 from analyzer.units import Size
 
-__all__ = ["SUGGESTED_MARGIN", "fraction_for", "kv_budget", "rounded_up", "smallest_fraction", "static_reserve"]
+__all__ = ["SUGGESTED_MARGIN", "fraction_for", "fraction_for_more", "kv_budget", "rounded_up", "smallest_fraction", "static_reserve"]
 
 SUGGESTED_MARGIN = 0.03
 """Added to the smallest fraction in a suggestion when the size of a request is not known: about 2 GiB of pool on an 80 GB card."""
@@ -29,6 +29,11 @@ def smallest_fraction(pre: Size, post: Size) -> float:
 def fraction_for(pre: Size, post: Size, kv: Size) -> float:
     """The fraction whose KV budget is `kv`: (pre - post + kv) / pre."""
     return (pre.bytes - post.bytes + kv.bytes) / pre.bytes
+
+
+def fraction_for_more(fraction: float, more: Size, pre: Size) -> float:
+    """The smallest fraction that can give `more` than `fraction` does, by the ends of what the printed decimals leave open."""
+    return fraction + more.low / pre.high
 
 
 def static_reserve(pre: Size, fraction: float) -> Size:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from analyzer.engines.release import is_within
-from analyzer.units import GIB, Size
+from analyzer.engines.release import is_within, value_since
+from analyzer.units import GIB, Size, format_bytes
 
 DECIMAL_GIGABYTE = 10**9
 
@@ -18,6 +18,18 @@ KEPT_FOR_OTHERS = Size.exact(10 * GIB)
 
 DEFAULT_RATIO = 2.0
 """--hicache-ratio when neither it nor --hicache-size is set, 0.4.5 - 0.5.22 (server_args.py)."""
+
+DEFAULT_RATIO_BY_RELEASE = (("0.4.5", DEFAULT_RATIO),)
+"""From 0.5.19 another one where host memory only stages what is on its way to a storage backend, and on decode servers."""
+
+REFUSED_BELOW_DEVICE_POOL = (("0.4.1.post7", True), ("0.5.15", False))
+"""Whether a host pool that is no larger than the pool on the device is refused; later releases only warn (pool_host/base.py)."""
+
+OLD_WORDING_BEFORE = "0.5.17"
+"""Earlier releases say of the KV pool that so much is allocated "for hierarchical KV cache", later ones print its tokens too."""
+
+REFUSAL_ERAS = tuple(map(Version, ("0.4.9", "0.5.2", "0.5.19")))
+"""A release of each meaning of the "only have" figure of a refusal."""
 
 
 def host_tokens(device_tokens: int, ratio: float, page_size: int, version: Version) -> int:
@@ -58,16 +70,43 @@ def largest_host_pool(available: Size, ranks_on_host: int) -> Size:
     return _divided(available - KEPT_FOR_OTHERS, ranks_on_host)
 
 
-def available_from_refusal(printed_free: Size, version: Version) -> Size | None:
+def available_from_refusal(printed_free: Size, version: Version, ranks_on_host: int = 1) -> Size | None:
     """Host memory available when a pool was refused, from the "only have" figure of the message.
 
     Up to 0.4.9 that is the available memory itself, so a refusal may name more free than was asked; from 0.5.2 the 10 GiB are already
-    off. None for the releases between, which were not read.
+    off, and from 0.5.19 it is the part of one rank. None for the releases between, which were not read.
     """
     if is_within(version, "0.1.26", "0.4.9.post1"):
         return printed_free
+    if is_within(version, "0.5.19"):
+        return printed_free * ranks_on_host + KEPT_FOR_OTHERS
     return printed_free + KEPT_FOR_OTHERS if is_within(version, "0.5.2") else None
 
 
+def largest_by_refusal(requested: Size, printed_free: Size, taken_before: Size, ranks_on_host: int, version: Version) -> Size | None:
+    """What each rank of a host can have at most: what the refused one was allowed, with what pools had taken before.
+
+    From 0.5.19 the engine gives each rank its part of what is left when it asks, so what had been taken counts in proportion to the
+    request. None for a release that refuses no such request or prints no such figure, and for those that were not read.
+    """
+    available = available_from_refusal(printed_free, version)
+    if available is None or requested.low <= 0:
+        return None
+    allowed = host_budget(available, 1, version)
+    if requested.high <= allowed.low:
+        return None
+    if not is_within(version, "0.5.19"):
+        return _divided(allowed + taken_before, ranks_on_host)
+    part = _divided(taken_before, ranks_on_host)
+    low = (allowed.low + part.low) / (1 + part.high / requested.low)
+    high = (allowed.high + part.high) / (1 + part.low / requested.high)
+    return Size.between(low, high)
+
+
+def is_refused_below_device_pool(version: Version | None) -> bool | None:
+    """Whether the engine refuses a host pool that `is_larger_than_device_pool` denies; None when the release is unknown."""
+    return value_since(REFUSED_BELOW_DEVICE_POOL, version)
+
+
 def _divided(size: Size, ranks: int) -> Size:
-    return Size(size.bytes // ranks, size.low // ranks, size.high // ranks)
+    return Size(size.bytes // ranks, size.low // ranks, size.high // ranks, format_bytes(size.bytes // ranks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isclose
 from typing import Literal
 
 from packaging.version import Version
@@ -41,6 +42,21 @@ ADJUSTMENTS = (
 
 REFERENCE_LAYERS, REFERENCE_HIDDEN_SIZE = 24, 1024  # ViT-L/14, to which the engine compares the vision tower
 
+SMALLEST_SCALE, LARGEST_SCALE = 0.8, 1.05
+BASE_FACTOR = 0.95
+
+SCALE_PER_COMPLEXITY = 0.1
+
+HIDDEN_SIZE_STEP = 64
+"""Hidden sizes of vision towers are multiples of this."""
+
+MULTIMODAL_DECODERS = frozenset({
+    "DeepseekOCRForCausalLM", "DeepseekVL2ForCausalLM", "DotsOCRForCausalLM", "DotsVLMForCausalLM", "Dots3NoteForCausalLM",
+    "Grok1AForCausalLM", "Grok1VForCausalLM", "LlavaLlamaForCausalLM", "LlavaMistralForCausalLM", "LlavaQwenForCausalLM",
+    "LlavaVidForCausalLM", "MiMoV2ASRForCausalLM", "Phi4MMForCausalLM", "Sarashina2VisionForCausalLM", "UnlimitedOCRForCausalLM",
+})  # fmt: skip
+"""Multimodal although named like a text model: configs/model_config.py, multimodal_model_archs, 0.3.5 - 0.5.23."""
+
 POST_CAPTURE_RESERVE_MIB = 8192
 """0.5.20 -, with post-capture sizing: taken off the automatic fraction in place of the factor (memory_hook.py)."""
 
@@ -58,7 +74,24 @@ def vision_factor(layers: int = REFERENCE_LAYERS, hidden_size: int = REFERENCE_H
     configuration lacks counts as the reference's.
     """
     complexity = layers * hidden_size**2 / (REFERENCE_LAYERS * REFERENCE_HIDDEN_SIZE**2)
-    return 0.95 * max(0.8, min(1.05, 1 - 0.1 * (complexity - 1)))
+    return BASE_FACTOR * max(SMALLEST_SCALE, min(LARGEST_SCALE, 1 - SCALE_PER_COMPLEXITY * (complexity - 1)))
+
+
+def is_vision_factor(factor: float) -> bool:
+    """Whether `vision_factor` of some tower is this, told by its many decimals: layers x hidden size squared has to be a whole number."""
+    scale = factor / BASE_FACTOR
+    if any(isclose(scale, end, abs_tol=1e-9) for end in (SMALLEST_SCALE, LARGEST_SCALE)):
+        return True
+    weights = (1 + (1 - scale) / SCALE_PER_COMPLEXITY) * REFERENCE_LAYERS * REFERENCE_HIDDEN_SIZE**2
+    layers = weights / HIDDEN_SIZE_STEP**2
+    return SMALLEST_SCALE < scale < LARGEST_SCALE and isclose(layers, round(layers), abs_tol=1e-4)
+
+
+def is_text_only(architecture: str | None) -> bool | None:
+    """Whether a model of this class takes text alone; None where its name does not tell."""
+    if architecture in MULTIMODAL_DECODERS:
+        return False
+    return True if architecture is not None and architecture.endswith("ForCausalLM") else None
 
 
 def fraction_in_effect(version: Version, fraction: float, origin: Origin, vision: tuple[int, int] | None) -> float | None:

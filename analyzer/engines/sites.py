@@ -33,7 +33,7 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (r":process_weights_after_loading|repack|marlin_utils\w*\.py:(prepare_|\w*permute)", "repack", "load_weights"),
     (
         r":load_weights?\b|model_loader|weight_utils|:load_model|default_loader|component_loader|:get_model\b|:initialize_model"
-        r"|:create_weights",
+        r"|:create_weights|:make_layers\b|(model_executor|srt)/models/[\w/]+\.py:__init__",
         "load",
         "load_weights",
     ),
@@ -58,16 +58,24 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "logprobs",
         "serve",
     ),
+    # V0's sampler also answers for the log-probabilities of prompts
+    (r"logits_processor\.py:|model_executor/layers/sampler\.py:", "logits", None),
     (r":_dummy_(sampler|pooler)_run|sampler\.py:|pooler\.py:|topk_topp_sampler", "sampler", None),
     (r":_dummy_run|:compile_or_warm_up_model|:_?warm_?up\w*|model_executor/warmup/", "warmup", "warmup"),
     (
         # V0's profiling run calls the model runner's execute_model as well
-        r"(?<!worker/model_runner\.py)(?<!enc_dec_model_runner\.py):execute_model|:execute_forward|:forward_(batch|decode|extend|step|fill)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"
+        r"(?<!worker/model_runner\.py)(?<!enc_dec_model_runner\.py):execute_model|:execute_forward|:forward_(batch|decode|extend|step|fill|thread)\w*|:_?event_loop\w*|:_?run_batch\w*|:exposed_step"
         r"|:run_engine_loop|multiprocessing/engine\.py:start|:run_busy_loop|:_process_engine_step|:step_with_batch_queue"
-        r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*|simple_scheduler\.py:_(run|start)",
+        r"|:process_batch_result|:prepare_for_(extend|decode)|:check_memory|:self_check\w*|simple_scheduler\.py:_(run|start)"
+        # of expert parallelism only the buffers are set up at the start; tokens are sent around in each step
+        r"|(deepep|token_dispatcher/\w+|deep_ep/buffer)\.py:\w*(dispatch|combine)",
         "forward",
         "serve",
     ),
+    # the profiling run calls the encoder directly
+    (r":_?execute_mm_encoder", "encoder", "serve"),
+    # vLLM captures by torch itself; the encoders' graphs are captured while they serve
+    (r"torch/cuda/graphs\.py:(__enter__|__exit__|capture_begin|capture_end)", "graph", "graph_capture"),
     # here nothing is allocated: vLLM compares the size of the cache with what a request needs
     (r":_?check_enough_kv_cache_memory|:get_kv_cache_configs?\b|:raise_if_cache_size_invalid", "kv_check", "kv_alloc"),
     # where adapters are stored; their layers only wrap the model's own, so what fails inside is the batch
@@ -81,7 +89,8 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (
         r"moonvit|siglip|/clip\w*\.py|whisper|vision|visual|_vit\b|/\w*vit\w*\.py|mm_encoder|multimodal(?!_gen)|image_processing|audio"
         r"|vocoder|code2wav|speech_tokenizer|(image|reference)_encode|encoder_service|encode_server"
-        r"|:_?(get|process|parse)_(image|video|audio|multimodal)_(feature|embed|input)\w*|:embed_multimodal|:_?execute_mm_encoder",
+        r"|:_?(get|process|parse)_(image|video|audio|multimodal)_(feature|embed|input)\w*|:embed_multimodal|:_?execute_mm_encoder"
+        r"|:embed_mm_inputs|:get_embedding_and_mask|:_get_\w*prefill_embedding\w*",
         "encoder",
         None,
     ),
@@ -94,13 +103,13 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "kv_cache",
         "kv_alloc",
     ),
+    (r"mem_cache/\w*(radix|chunk)_cache\w*\.py", "prefix_cache", None),
     (r":init_(all_)?attention_backends?\b|attention_backend_setup|:init_cublas", "attention", "warmup"),
-    (
-        r"deep_?ep|nvshmem|custom_all_reduce|symm_mem|:init_(torch_)?distributed|:init_device\b|pynccl|flashinfer_comm"
-        r"|:initialize_model_parallel",
-        "communication",
-        "init",
-    ),
+    # the first use of a device sets up its context; no other memory of this process is on it yet
+    (r"torch/cuda/__init__\.py:(set_device|_lazy_init)", "context", "init"),
+    (r"deep_?ep|nvshmem|custom_all_reduce|symm_mem|pynccl|flashinfer_comm", "communication", "init"),
+    # before the weights, where the share of memory is not used yet
+    (r":init_(torch_)?distributed|:init_device\b|:initialize_model_parallel", "process_groups", "init"),
     (
         r"eagle_worker|:(maybe_init_)?draft_worker|multi_layer_eagle|standalone_worker|ngram_worker|spec_decode|eagle_draft|dflash|dspark"
         r"|frozen_kv_mtp|draft_worker_common",
@@ -110,12 +119,26 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
 )
 
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), site, phase) for pattern, site, phase in SITES)
-_BEFORE_PACKAGE = re.compile(r".*-packages/|.*/(?=(?:vllm|sglang)/)")
+_BEFORE_PACKAGE = re.compile(r".*-packages/(?:[^/]+\.egg/)?|.*/(?=(?:vllm|sglang)(?:_omni)?/)")
 """Where an environment or a checkout lies says nothing, even when it is named after a trainer or a modality."""
+_BACKSLASHES = re.compile(r"\\+")
+
+
+ENGINE_PACKAGES = {"sglang": "sglang", "sglang_omni": "sglang", "vllm": "vllm", "vllm_omni": "vllm"}
+
+
+def engine_of_file(file: str) -> str | None:
+    """The engine whose package a source file lies in. None for the files of all other packages."""
+    return ENGINE_PACKAGES.get(_in_package(file).partition("/")[0])
+
+
+def _in_package(file: str) -> str:
+    """The path from the package on, with slashes; Windows has backslashes, which are doubled where the text was quoted once more."""
+    return _BEFORE_PACKAGE.sub("", _BACKSLASHES.sub("/", file), count=1)
 
 
 def _rows_of(frame: Frame) -> list[int]:
-    text = f"{_BEFORE_PACKAGE.sub('', frame.file, count=1)}:{frame.function}"
+    text = f"{_in_package(frame.file)}:{frame.function.rpartition('.')[2]}"
     return [row for row, (pattern, _, _) in enumerate(_COMPILED) if pattern.search(text)]
 
 

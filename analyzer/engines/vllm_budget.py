@@ -14,10 +14,8 @@ from packaging.version import Version
 
 from analyzer.engines.release import is_within
 from analyzer.engines.vllm import requested_memory
+from analyzer.engines.vllm_generation import Generation
 from analyzer.units import Size
-
-Generation = Literal["V0", "V1"]
-"""Of the engine, as its banner says; from 0.11.0 there is only V1."""
 
 Others = Literal["charged", "changes charged", "not charged"]
 """Whether memory of other processes shrinks the pool: all of it, what they take or return during the start, or none."""
@@ -28,8 +26,9 @@ class Profile:
     """What a profiling run measured, as far as the log shows it.
 
     `free_at_start` is the first snapshot, `free_after_profile` the card after the profiling run, `torch_peak` and `torch_after` what
-    PyTorch held at its peak and afterwards, `headroom` the peak less what stayed, `graphs` the estimate that was applied,
-    `external_weights` those held by a weight-cache daemon.
+    PyTorch held at its peak and afterwards, `beside_torch` what anyone used of the card beside it, `non_torch` the own growth of that,
+    `headroom` the peak less what stayed, `graphs` the estimate that was applied (zero where none was), `external_weights` those held by
+    a weight-cache daemon. None is not known.
     """
 
     total: Size | None = None
@@ -37,6 +36,7 @@ class Profile:
     free_after_profile: Size | None = None
     torch_peak: Size | None = None
     torch_after: Size | None = None
+    beside_torch: Size | None = None
     weights: Size | None = None
     non_torch: Size | None = None
     activation_peak: Size | None = None
@@ -62,11 +62,8 @@ def own_growth(share: Size, profile: Profile) -> Size | None:
 
 def peak_and_rest_of_card(share: Size, profile: Profile) -> Size | None:
     """share - (PyTorch's peak + what is in use beside PyTorch, by anyone)."""
-    total, free, peak, held = profile.total, profile.free_after_profile, profile.torch_peak, profile.torch_after
-    if total is None or free is None or peak is None or held is None:
-        return None
-    beside = total - free - held
-    return share - peak - Size(max(0, beside.bytes), max(0, beside.low), max(0, beside.high))
+    peak, beside = profile.torch_peak, _beside_torch(profile)
+    return share - peak - beside if peak is not None and beside is not None else None
 
 
 def ledger(share: Size, profile: Profile) -> Size | None:
@@ -77,13 +74,13 @@ def ledger(share: Size, profile: Profile) -> Size | None:
 
 
 def ledger_and_graphs(share: Size, profile: Profile) -> Size | None:
-    """The ledger, less the graph estimate where it was applied."""
+    """share - (weights + non-torch + activation peak) - the graph estimate that was applied."""
     left = ledger(share, profile)
     return _less_graphs(left, profile)
 
 
 def consumed_and_headroom(share: Size, profile: Profile) -> Size | None:
-    """share - consumed (free at start - free after profiling) - headroom, less the graph estimate where it was applied.
+    """share - consumed (free at start - free after profiling) - headroom - the graph estimate that was applied.
 
     What neighbours take or return while the engine starts goes straight into the pool. On ROCm, from 0.29.0, a negative consumption is
     replaced by what PyTorch reserved in between; give that as `consumed` there.
@@ -97,6 +94,10 @@ def consumed_and_headroom(share: Size, profile: Profile) -> Size | None:
     return _less_graphs(share - consumed - headroom, profile) if consumed is not None and headroom is not None else None
 
 
+Formula = Callable[[Size, Profile], Size | None]
+"""From what is requested and what was measured, the size of the KV cache; None where a figure is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Era:
     """A range of releases with one formula. `others` is what memory of other processes does to the pool, `gate` whether the engine
@@ -105,7 +106,7 @@ class Era:
     generation: Generation
     since: str
     before: str | None
-    formula: Callable[[Size, Profile], Size | None]
+    formula: Formula
     others: Others
     gate: bool
 
@@ -121,6 +122,16 @@ ERAS = (
     Era("V1", "0.18.0", "0.27.0", ledger_and_graphs, others="not charged", gate=True),
     Era("V1", "0.27.0", None, consumed_and_headroom, others="changes charged", gate=True),
 )
+
+FORMULA_OF_PART: dict[tuple[str, str], Formula] = {
+    ("profile_debug", "consumed"): consumed_and_headroom,
+    ("profile_debug", "non_torch"): ledger_and_graphs,
+    ("profiling_result_v0", "activation_peak"): ledger,
+    ("profiling_result_v0", "torch_peak"): peak_and_rest_of_card,
+    ("startup_memory_summary", "consumed"): consumed_and_headroom,
+    ("startup_memory_summary", "non_torch"): ledger_and_graphs,
+}
+"""Kind and part of a message -> the formula of the releases that print it so; of releases before 0.18.0 the graphs are zero."""
 
 WEIGHT_CACHE_SINCE = "0.32.0"
 """First release in which weights held by a weight-cache daemon come off what is requested."""
@@ -156,5 +167,14 @@ def gate_shortfall(free_at_start: Size, wanted: Size) -> Size:
     return wanted - free_at_start
 
 
+def _beside_torch(profile: Profile) -> Size | None:
+    """As the engine prints it, else total - free - what PyTorch held, and never negative."""
+    total, free, held = profile.total, profile.free_after_profile, profile.torch_after
+    if profile.beside_torch is not None or total is None or free is None or held is None:
+        return profile.beside_torch
+    beside = total - free - held
+    return Size(max(0, beside.bytes), max(0, beside.low), max(0, beside.high))
+
+
 def _less_graphs(left: Size | None, profile: Profile) -> Size | None:
-    return left - profile.graphs if left is not None and profile.graphs is not None else left
+    return left - profile.graphs if left is not None and profile.graphs is not None else None

@@ -19,6 +19,8 @@ MOST_IN_VAIN = 1_000_000
 """After so many characters read for messages that then were others, the rest of the line is left."""
 MOST_LINES_BETWEEN = 60
 """How far away, among the lines of other processes, a continuation may stand."""
+QUOTING = "request_logged"
+"""Kind of message behind which a line only holds what a user or a model wrote."""
 Reached = dict[int, dict[str, int]]
 """Line number -> kind or family -> position in that line up to which an earlier message of that name took it in.
 
@@ -63,11 +65,18 @@ def read_record(document: Document, index: int, line: Line, anchors: Iterable[st
             continue
         taken[message.kind] = start + max(reading.used, 1)
         found.append(Found(message, start, reading, continued))
+    found = _before_quotation(found)
     kept = [one for one in found if one.reading.ending is not Ending.CUT or not any(_explains(other, one) for other in found)]
     for one in kept:
         for number, end in one.continued.items():
             reached.setdefault(number, {}).update({one.message.kind: end, one.message.family: end})
     return Record(kept, lines_ahead)
+
+
+def _before_quotation(found: list[Found]) -> list[Found]:
+    """The messages without those that begin in the text of a request or an answer."""
+    quotation = min((one.start for one in found if one.message.kind == QUOTING), default=None)
+    return found if quotation is None else [one for one in found if one.start <= quotation]
 
 
 def _explains(other: Found, cut: Found) -> bool:

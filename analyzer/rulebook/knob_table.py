@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from analyzer.analysis import KnobRecord
 from analyzer.cases.model import Run
 from analyzer.engines.interval import rounded_down, rounded_up
+from analyzer.rulebook.omni_knobs import omni_knobs
 from analyzer.rulebook.sglang_knobs import sglang_knobs
+from analyzer.rulebook.sglang_special_pools import special_pool_knobs
 from analyzer.rulebook.shown import Shown
 from analyzer.rulebook.vllm_knobs import vllm_knobs
 from analyzer.units import format_bytes
@@ -19,7 +22,7 @@ def knobs(run: Run) -> list[KnobRecord]:
     """The rows of the table, those of which the log shows nothing left out."""
     rows: Iterator[Shown] = iter(())
     if run.engine == "sglang":
-        rows = sglang_knobs(run)
+        rows = chain(sglang_knobs(run), special_pool_knobs(run), omni_knobs(run))
     elif run.engine == "vllm":
         rows = vllm_knobs(run)
     return [_record(row) for row in rows if row.value is not None or not row.bounds.is_open]

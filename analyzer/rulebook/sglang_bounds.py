@@ -9,7 +9,7 @@ from analyzer.engines import sglang
 from analyzer.engines.interval import Bounds, rounded_down, rounded_up
 from analyzer.engines.sglang_headroom import fraction_after_refusal, largest_fraction
 from analyzer.engines.sglang_pool import smallest_fraction_for
-from analyzer.rulebook.refusal import alone_on_card, refusals, value_to_try
+from analyzer.rulebook.refusal import Refusal, alone_on_card, refusals, value_to_try
 from analyzer.rulebook.sglang_figures import (
     asked_per_effect,
     context_length,
@@ -18,7 +18,7 @@ from analyzer.rulebook.sglang_figures import (
     printed_minimum,
     token_bytes,
 )
-from analyzer.units import Size
+from analyzer.rulebook.sglang_headroom_items import free_after_pools, itemized, taken_beside_pools
 
 
 def fractions(run: Run) -> Bounds:
@@ -56,22 +56,21 @@ def _upper_end(run: Run, rank: Rank, scale: float, found: Bounds) -> Bounds:
         return found
     for refusal in refusals(run, rank):
         high = fraction_after_refusal(fraction, pre, refusal.tried, refusal.free)
-        found = found.capped(high * scale, str(refusal), refusal.kept / pre * scale)
+        found = found.capped(high * scale, f"{refusal}{_held_beside_pools(rank, refusal)}", refusal.kept / pre * scale)
     taken = taken_beside_pools(rank)
     if taken is not None:
-        because = f"this start took {taken} beside weights and pools, before any load"
+        items = itemized(rank, taken)
+        because = f"this start took {taken} beside weights and pools{f': {items}' if items else ''}, before any load"
         found = found.capped(largest_fraction(pre, taken) * scale, because)
     return found
 
 
-def taken_beside_pools(rank: Rank) -> Size | None:
-    """Free after the pools - free at the end of the start: graphs and what else came before the first request."""
-    after_pools = next((size for fact in rank.facts if fact.kind == "memory_pool_end" and (size := fact.size("free")) is not None), None)
-    at_end = next((size for fact in rank.facts if fact.kind == "max_total_num_tokens" and (size := fact.size("free")) is not None), None)
-    if after_pools is None or at_end is None:
-        return None
-    taken = after_pools - at_end
-    return taken if taken.low >= 0 else None
+def _held_beside_pools(rank: Rank, refusal: Refusal) -> str:
+    """What was taken since the pools when an allocation was refused, where the log names some of it."""
+    after_pools = free_after_pools(rank)
+    held = after_pools - refusal.free if after_pools is not None else None
+    items = itemized(rank, held) if held is not None and held.low >= 0 else ""
+    return f", when {held} were taken beside weights and pools: {items}" if items else ""
 
 
 NAMES = ("fraction_to_try", "least_fraction", "lower_fraction", "no_fraction_because", "no_fraction_works")

@@ -13,6 +13,7 @@ from analyzer.engines.sglang_headroom import draft_weights_in_static_share
 from analyzer.engines.sglang_pool import most_tokens_needed, pool_limits_input, smallest_fraction_for
 from analyzer.engines.tokens import bytes_per_token
 from analyzer.facts.fact import Fact
+from analyzer.rulebook.sglang_launch_of_run import sampled_releases
 from analyzer.units import Size
 
 IN_EFFECT = ("kv_weights_leave_none", "kv_not_enough", "args_vlm_mem_reduce", "args_nsa_mem_fraction", "omni_request_too_big")
@@ -35,7 +36,7 @@ def run_figures(run: Run) -> dict[str, Any]:
     return {
         "asked_fraction": float(asked) if isinstance(asked, (int, float)) else None,
         "context_length": context_length(run),
-        "draft_in_static_share": draft_weights_in_static_share(run.version) if run.engine == "sglang" else None,
+        "draft_in_static_share": draft_in_static_share(run) if run.engine == "sglang" else None,
         "least_free_rank": least,
         "least_free": start[least] if least is not None else None,
         "mem_fraction_static": mem_fraction_static(run),
@@ -43,6 +44,12 @@ def run_figures(run: Run) -> dict[str, Any]:
         "most_free": max(start.values(), key=lambda size: size.bytes) if least is not None else None,
         "pool_tokens": pool_tokens(run),
     }
+
+
+def draft_in_static_share(run: Run) -> bool | None:
+    """Whether a draft model's weights are loaded before the pools are sized; None where the releases that the log leaves open differ."""
+    found = {draft_weights_in_static_share(release) for release in sampled_releases(run)}
+    return found.pop() if len(found) == 1 else None
 
 
 def is_omni(run: Run) -> bool:
@@ -147,6 +154,11 @@ def token_bytes(rank: Rank) -> Size | None:
     size = rank.size("kv_cache")
     plain = len(pools) == 1 and size is not None and not any(fact.kind in ("kv_swa_usage", "mamba_alloc") for fact in rank.facts)
     return bytes_per_token(size, pools[0].fields["tokens"]) if plain and size is not None else None
+
+
+def largest_token(run: Run) -> Size | None:
+    """What a token takes on the rank where it takes most."""
+    return max((size for rank in run.ranks if (size := token_bytes(rank)) is not None), key=lambda size: size.bytes, default=None)
 
 
 REFUSALS = ("kv_not_enough", "kv_weights_leave_none", "no_tokens_profiled", "memory_pool_too_small")

@@ -14,7 +14,7 @@ class Shown:
     """`instead` is what else to change where no value works; `effect` what a change does, empty where nothing computes it."""
 
     knob: str
-    value: int | float | None = None
+    value: int | float | str | None = None
     source: str = ""
     bounds: Bounds = field(default_factory=Bounds)
     instead: str = ""
@@ -27,6 +27,12 @@ def argument(run: Run, name: str) -> tuple[int | float | None, str]:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None, ""
     return value, argument_source(run, name) or ""
+
+
+def word(run: Run, name: str) -> tuple[str | None, str]:
+    """The word that an argument has in the log, and where; (None, "") when it is not shown or no word."""
+    value = run.args.get(name)
+    return (value, argument_source(run, name) or "") if isinstance(value, str) else (None, "")
 
 
 def printed(run: Run, kind: str, name: str) -> tuple[int | None, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from analyzer.analysis import ENGINE_NAMES, Advice, Outcome, Phase, Role, Verdict
 from analyzer.cases.ladder import Ladder
 from analyzer.cases.model import Run
-from analyzer.engines.phases import PHASE_AFTER, PREPARED
+from analyzer.engines.phases import PHASE_AFTER, PREPARED, phase_of_event
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Ruling
 from analyzer.units import group_digits
@@ -50,8 +50,9 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
         )
         return Verdict(outcome="unknown", cause="none", phase=run.phase, confidence="possible", summary=summary)
     if run is not None and run.engine is not None:
+        place = "while it serves" if run.phase == "serve" else f"in phase {run.phase or 'unknown'} of the start, before any outcome"
         summary = (
-            f"No failure in this log: it ends in phase {run.phase or 'unknown'} of the start, before any outcome. "
+            f"No failure in this log: it ends {place}. "
             "What came next is missing: the rest of this log, or the exit code of a process that was killed without a word."
         )
         return Verdict(outcome="unknown", cause="unknown", phase=run.phase, confidence="possible", summary=summary)
@@ -105,9 +106,9 @@ def combined_advice(root: Ruling, rulings: Sequence[Ruling]) -> list[Advice]:
 
 
 def _phase(ruling: Ruling, run: Run | None) -> Phase | None:
-    """The phase of what a rule judged, else the furthest one of the run."""
-    own = ruling.subject.event.phase if ruling.subject.event is not None else None
-    return own or (run.phase if run is not None else None)
+    """The phase of what a rule judged, else the furthest one of the run, if it can be that of the message."""
+    event, furthest = ruling.subject.event, run.phase if run is not None else None
+    return furthest if event is None else event.phase or phase_of_event(event.kind, furthest)
 
 
 def _outcome(root: Ruling) -> Outcome:
@@ -142,6 +143,8 @@ def _ends_prepared(run: Run) -> bool:
 def _healthy(run: Run) -> str:
     name = ENGINE_NAMES.get(run.engine or "", "the engine")
     version = f" {run.version_text}" if run.version_text else ""
+    if _ends_prepared(run):
+        return f"Nothing failed: {name}{version} came through its start; the log ends when the graphs had been captured."
     return f"Nothing failed: {name}{version} started and served as far as this log goes."
 
 

@@ -20,9 +20,11 @@ from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.ladder_view import overhead_figures
 from analyzer.rulebook.measured import Measured
+from analyzer.rulebook.omni_figures import omni_event_figures, omni_run_figures
 from analyzer.rulebook.profile_figures import arena_figures, ladder_figures, settings_figures
 from analyzer.rulebook.rulebook import JudgedKinds
 from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures, trial_figures
+from analyzer.rulebook.sglang_special_pools import special_pool_figures
 from analyzer.rulebook.vllm_suggestions import suggestion_figures
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
@@ -64,6 +66,7 @@ def run_view(run: Run | None) -> View:
             "worst_rank": lambda: worst_rank(run).name if run.ranks else None,
             **run_figures(run),
             **vllm_figures.run_figures(run),
+            **omni_run_figures(run),
             **bounds_when_asked(run),
         },
     )
@@ -130,6 +133,7 @@ def event_view(run: Run, event: Event, course: Course, kinds: JudgedKinds) -> Vi
         "went_on": lambda: course.went_on(fact),
     }
     values |= _device_figures(run, event) | pool_figures(run, event)
+    values |= special_pool_figures(run, event) | omni_event_figures(run, event)
     return View("event", values)
 
 

@@ -1,4 +1,4 @@
-"""Which values of gpu_memory_utilization and kv_cache_memory_bytes can work for a vLLM run, by its own figures."""
+"""Which values of gpu_memory_utilization can work for a vLLM run, by its own figures."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Any
 from analyzer.cases.model import Rank, Run
 from analyzer.engines.interval import Bounds, rounded_down, rounded_up
 from analyzer.engines.release import is_within
-from analyzer.engines.vllm_arena import arena_after_refusal
-from analyzer.engines.vllm_graphs import graphs_deducted
 from analyzer.engines.vllm_utilization import largest_utilization, utilization_after_refusal, utilization_for
-from analyzer.rulebook.measured import Measured
 from analyzer.rulebook.refusal import alone_on_card, refusals, value_to_try
+from analyzer.rulebook.vllm_cache import one_request as one_request  # noqa: PLC0414  (its users take it from here)
+from analyzer.rulebook.vllm_cache import one_request_of
 from analyzer.rulebook.vllm_figures import arena_pinned, utilization_in_effect
-from analyzer.units import Size
+from analyzer.rulebook.vllm_profile import NOTHING, applied_graphs, kv_budget_of, profile_of, total_of
 
 START_UP_CHECK_SINCE = "0.9.1"
 """vllm/v1/worker/gpu_worker.py, init_device."""
-OF_THE_CHECK = ("free_memory_below_utilization", "startup_memory_summary")
+OF_THE_CHECK = ("free_memory_below_utilization", "free_memory_debug", "startup_memory_summary")
 """Messages that only releases with the check print."""
-NOTHING = Size.exact(0)
 
 
 def utilizations(run: Run) -> Bounds:
@@ -36,14 +34,19 @@ def utilizations(run: Run) -> Bounds:
 
 
 def has_start_up_check(run: Run) -> bool:
-    """Whether the engine first wants utilization x total to be free: by its release, or by messages that come with the check."""
+    """Whether the engine first wants utilization x total to be free: by its release, or by messages that come with the check.
+
+    V0 never does.
+    """
+    if run.generation == "V0":
+        return False
     by_release = run.version is not None and is_within(run.version, START_UP_CHECK_SINCE)
     return by_release or any(run.all(kind) for kind in OF_THE_CHECK)
 
 
 def _lower_end(run: Run, rank: Rank, found: Bounds) -> Bounds:
     utilization, _ = utilization_in_effect(run)
-    total, available, needed = rank.size("total"), rank.size("kv_cache"), one_request(rank)
+    total, available, needed = total_of(run, rank), kv_budget_of(run, rank), one_request_of(run, rank)
     if utilization is None or total is None or available is None or total.bytes <= 0:
         return found
     if needed is not None:
@@ -56,47 +59,24 @@ def _lower_end(run: Run, rank: Rank, found: Bounds) -> Bounds:
 
 def _upper_ends(run: Run, rank: Rank, found: Bounds) -> Bounds:
     utilization, _ = utilization_in_effect(run)
-    total, free = rank.size("total"), rank.size("free_at_start")
+    total, free = total_of(run, rank), rank.size("free_at_start")
     if total is None or total.bytes <= 0:
         return found
     if free is not None and has_start_up_check(run):
-        passes = largest_utilization(total, free, NOTHING)
+        held = profile_of(run, rank).external_weights
+        there = f"{free} that were free" if held is None else f"{free} that were free and the {held} that another process holds"
+        passes = largest_utilization(total, free + (held or NOTHING), NOTHING)
         if run.all("free_memory_below_utilization") or utilization is None or utilization <= passes:
-            found = found.capped(passes, f"the start-up check wants no more than the {free} that were free")
+            found = found.capped(passes, f"the start-up check wants no more than the {there}")
         outside = rank.size("cuda_graphs")
-        if outside is not None and graphs_deducted(run.version) is False and not arena_pinned(run):
-            high = largest_utilization(total, free, outside)
-            found = found.capped(high, f"CUDA graphs took {outside} outside the budget, of {free} that were free")
+        if outside is not None and applied_graphs(run, rank) == NOTHING and not arena_pinned(run):
+            high = largest_utilization(total, free + (held or NOTHING), outside)
+            found = found.capped(high, f"CUDA graphs took {outside} outside the budget, of {there}")
     if utilization is None or arena_pinned(run):
         return found
     for refusal in refusals(run, rank):
         high = utilization_after_refusal(utilization, refusal.tried, refusal.free, total)
         found = found.capped(high, str(refusal), refusal.kept / total)
-    return found
-
-
-def one_request(rank: Rank) -> Size | None:
-    """KV cache of one request of the full window: as the engine prints it, else the cache / the concurrency it prints."""
-    needed, cache = rank.size("kv_needed"), rank.size("kv_cache") or rank.size("kv_pinned")
-    if needed is not None or cache is None:
-        return needed
-    facts = [fact for fact in rank.facts if fact.kind == "max_concurrency"]
-    printed = next((value for fact in facts if (value := fact.number("concurrency"))), None)
-    if printed is None or printed <= 0.005 or cache.low < 0:
-        return None
-    return Size.between(cache.low / (printed + 0.005), cache.high / (printed - 0.005))
-
-
-def arenas(run: Run, rank: Rank) -> Bounds:
-    """The sizes of a pinned arena, in bytes: at least one request, at most what leaves the refused allocation its place."""
-    found, arena = Bounds(), Measured(run, rank).arena
-    needed = rank.size("kv_needed")
-    if needed is not None:
-        found = found.raised(needed.high, f"one request needs {needed}")
-    if arena is None:
-        return found
-    for refusal in refusals(run, rank):
-        found = found.capped(arena_after_refusal(arena, refusal.tried, refusal.free).low, str(refusal), refusal.kept.high)
     return found
 
 

@@ -9,9 +9,15 @@ from analyzer.engines import vllm
 from analyzer.engines.vllm_utilization import utilization_for
 from analyzer.units import Size
 
-PRINTS_UTILIZATION = ("free_memory_below_utilization", "startup_memory_summary", "profiling_result_v0", "cudagraph_profiling_hint")
-"""Messages that print the utilization in effect, the surest first."""
-
+PRINTS_UTILIZATION = (
+    "free_memory_below_utilization",
+    "startup_memory_summary",
+    "profiling_result_v0",
+    "cudagraph_profiling_hint",
+    "free_memory_debug",
+)
+"""Messages that print the utilization in effect, the surest first; the last one to two decimals until 0.13.0."""
+AS_PRINTED = "as the engine printed it"
 
 FULL_CACHE_PERCENT = 95
 """From this usage on a request of ordinary length finds no room; the scheduler then lets it wait."""
@@ -53,7 +59,7 @@ def utilization_in_effect(run: Run) -> tuple[float | None, str | None]:
     if printed is not None and printed == default:
         return printed, f"the engine's default, because nothing sets it (vLLM {run.version_text})"
     if printed is not None:
-        return printed, "as the engine printed it"
+        return printed, AS_PRINTED
     return (default, f"the engine's default (vLLM {run.version_text})") if default is not None and not run.head_cut else (None, None)
 
 

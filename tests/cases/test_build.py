@@ -30,6 +30,15 @@ def record(wrapper: str, rank: str = "") -> Fact:
         ([frame(1, "/usr/lib/python3/site-packages/vllm/v1/engine/core.py", "run")], "vllm"),
         ([frame(1, "/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", "run")], "sglang"),
         ([frame(1, "/usr/lib/python3/site-packages/torch/nn/modules/module.py", "forward")], None),
+        (
+            [
+                frame(1, "/opt/venv/lib/python3.10/site-packages/sglang/srt/models/llama2.py", "__init__"),
+                frame(3, "/opt/venv/lib/python3.10/site-packages/vllm/model_executor/layers/linear.py", "__init__"),
+                frame(5, "/opt/venv/lib/python3.10/site-packages/vllm/model_executor/layers/linear.py", "create_weights"),
+            ],
+            "sglang",
+        ),
+        ([frame(1, "/opt/envs/sglang/lib/python3.12/site-packages/vllm/v1/engine/core.py", "run")], "vllm"),
         ([made("command_line", engine="sglang")], "sglang"),
         ([made("torch_oom", origin=engine_core())], "vllm"),
         ([made("selector_choice", profile="long")], "vllm"),
@@ -52,6 +61,7 @@ def test_arguments_of_all_dumps_the_best_one_last():
     assert arguments(facts) == {"max_model_len": 4096, "gpu_memory_utilization": 0.9, "model": "m", "dtype": "torch.bfloat16"}
     assert arguments([]) == {}
     assert arguments([made("engine_config")]) == {}
+    assert arguments([made("command_line", args={"--device-memory-utilization": 0.8})]) == {"gpu_memory_utilization": 0.8}
 
 
 def test_a_selected_profile():
@@ -110,6 +120,8 @@ def test_how_far_it_came(kinds: list[str], phase: Phase | None):
         ([made("http_access", 2, status=500)], "unknown"),
         ([made("http_access", 2, status=500), made("http_access", 3, status=200)], "served"),
         ([made("preemption", 2)], "unknown"),
+        ([made("capture_graph_begin", 1), made("capture_graph_end", 2)], "served"),
+        ([made("capture_graph_begin", 1), made("capture_graph_end", 2), made("capture_graph_begin", 3)], "unknown"),
     ],
 )
 def test_whether_it_served(facts: list[Fact], outcome: Outcome):
@@ -171,3 +183,20 @@ def test_the_device_of_a_rank(field: dict[str, object], device: str | None):
     weights = made("weights_memory", origin=Origin(rank="TP0"))
     (run,) = build_runs("log", [replace(weights, fields={"weights": gib("8.00"), **field})], FAILING)
     assert run.ranks[0].device == device
+
+
+@pytest.mark.parametrize(
+    ("family", "generation"),
+    [pytest.param("vllm", "V1", id="vLLM"), pytest.param("sglang", None, id="SGLang knows no generations")],
+)
+def test_the_generation_of_a_run(family: str, generation: str | None):
+    (run,) = build_runs("log", [made("kv_cache_tokens", family=family, tokens=32768)], frozenset())
+    assert (run.engine, run.generation) == (family, generation)
+
+
+def test_a_command_without_its_beginning_gives_arguments_and_a_note_does_not() -> None:
+    flags = {"args": {"gpu-memory-utilization": 0.97}}
+    command = Fact("flags", made("flags", 3).line, flags, last_line=5)
+    assert arguments([command]) == {"gpu_memory_utilization": 0.97}
+    assert arguments([Fact("flags", made("flags", 3).line, flags, last_line=3)]) == {}
+    assert arguments([command, made("non_default_args", 9, args={"gpu_memory_utilization": 0.9})]) == {"gpu_memory_utilization": 0.9}

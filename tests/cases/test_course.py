@@ -51,6 +51,12 @@ def test_a_later_phase_is_going_on_but_not_serving() -> None:
     assert not course_of(facts).alive_after(_access(facts))
 
 
+def test_a_command_quoted_below_the_log_is_not_going_on() -> None:
+    facts = _facts(ERROR, "", "### Reproduction", "python3 -m sglang.launch_server --model-path /models/served --tp 8 --port 30000")
+    assert "command_line" in {fact.kind for fact in facts}
+    assert not course_of(facts).went_on(_access(facts))
+
+
 def test_nothing_after_it_is_not_going_on() -> None:
     facts = _facts(LOADED, READY, ERROR)
     assert not course_of(facts).went_on(_access(facts))

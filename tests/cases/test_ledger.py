@@ -105,6 +105,22 @@ def test_the_budget_of_vllm():
     assert figures(ledger_of(printed, utilization=0.9))["budget"] == "28.85"
 
 
+def test_weights_and_memory_outside_pytorch_in_one_figure():
+    """vLLM 0.27.0 -: what was consumed less the weights lies outside PyTorch, as far as nothing measures it."""
+    summary = made("startup_memory_summary", 2, consumed="15.25 GiB", activation_peak="1.66 GiB")
+    ledger = ledger_of(made("weights_memory", 1, weights="14.20 GiB"), summary)
+    assert figures(ledger) == {"weights": "14.20", "activation_peak": "1.66", "non_torch": "1.05"}
+    assert (ledger["non_torch"].basis, ledger["non_torch"].source) == ("computed", "consumed memory - weights")
+    assert "non_torch" not in ledger_of(summary)
+    measured = ledger_of(made("weights_memory", 1, weights="14.20 GiB"), summary, OOM)["non_torch"]
+    assert measured.source == "in use by this process - allocated - reserved"
+
+
+def test_the_peak_in_debug_output_is_the_activations():
+    ledger = ledger_of(made("profile_debug", torch_peak_increase="1.89 GiB", non_torch="0.25 GiB", weights="14.99 GiB"))
+    assert figures(ledger) == {"weights": "14.99", "activation_peak": "1.89", "non_torch": "0.25"}
+
+
 def test_without_the_free_memory_nothing_closes():
     assert "unaccounted" not in ledger_of(made("a", total="31.36 GiB", weights="16.44 GiB"))
     assert "unaccounted" not in ledger_of(made("torch_oom", free="1.00 GiB", tried="2.00 GiB"))
@@ -146,7 +162,9 @@ def test_the_ledger_closes(known: dict[str, Size], failure: dict[str, Size], pro
 @pytest.mark.parametrize("item", CLOSING)
 def test_each_named_item_lowers_what_is_unaccounted(item: str):
     without = ledger_of(made("torch_oom", total="40.00 GiB", free="1.00 GiB"))["unaccounted"].size
-    figure = {"process": [{"pid": 7, "in_use": gib("3.00")}]} if item == "other_processes" else {item: gib("3.00")}
+    # too little for what PyTorch has allocated, so it is another process
+    other = {"process": [{"pid": 7, "in_use": gib("3.00")}], "allocated": gib("20.00")}
+    figure = other if item == "other_processes" else {item: gib("3.00")}
     with_it = ledger_of(made("torch_oom", total="40.00 GiB", free="1.00 GiB", **figure))["unaccounted"].size
     assert (without - with_it).may_equal(gib("3.00"))
     assert not without.may_equal(with_it)

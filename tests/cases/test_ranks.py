@@ -66,3 +66,14 @@ def test_figures_of_different_ranks_are_never_mixed():
 def test_one_worker_is_one_rank():
     facts = [made("weights_memory", 1, origin=engine_core("DP0")), made("torch_oom", 2, origin=engine_core("DP0")), made("exception", 3)]
     assert {name: len(own) for name, own in by_rank(facts).items()} == {"TP0": 3}
+
+
+def test_the_engine_process_of_v0_is_the_first_rank():
+    worker = Origin(process="VllmWorkerProcess", pid=90)
+    facts = [made("profiling_result_v0", 1), made("graph_captured", 2, origin=worker), made("torch_oom", 3, gpu=2)]
+    assert {name: [fact.line.number for fact in own] for name, own in by_rank(facts).items()} == {"TP0": [1], "pid 90": [2], "TP2": [3]}
+
+
+def test_beside_workers_of_v1_a_line_without_a_head_is_nobodys():
+    facts = [made("graph_captured", 1), made("graph_captured", 2, origin=vllm_worker("TP0"))]
+    assert {name: [fact.line.number for fact in own] for name, own in by_rank(facts).items()} == {"TP0": [2]}

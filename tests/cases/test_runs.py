@@ -41,6 +41,16 @@ def test_a_restart_begins_with_its_banner(oom: bool):
     assert split_runs([*first, *second], FAILING) == [first, second]
 
 
+def test_a_restart_after_a_life_that_lost_its_start():
+    first = [made("torch_oom", 1)]
+    assert split_runs([*first, *life(2)], FAILING) == [first, life(2)]
+
+
+def test_a_command_quoted_below_a_failure_is_no_restart():
+    facts = [made("torch_oom", 1), made("command_line", 2)]
+    assert split_runs(facts, FAILING) == [facts]
+
+
 def test_a_crash_loop():
     lives = [life(10 * number, oom=True) for number in range(5)]
     assert split_runs([fact for run in lives for fact in run], FAILING) == lives

@@ -63,6 +63,15 @@ def test_a_reserved_address_range_is_no_pool() -> None:
     assert figures(reserved, made("post_capture_kv", 9, kv_size="48.80 GiB"))["kv_cache"] == "48.80 GiB"
 
 
+def test_a_range_that_is_not_called_one_is_known_by_the_pool_that_is_backed_later() -> None:
+    reserved = made("kv_cache_allocated", 5, k_size="27.30 GiB", v_size="27.30 GiB", tokens=447000)
+    backed = made("post_capture_kv", 9, kv_size="48.80 GiB", tokens=400000)
+    draft = made("kv_cache_allocated", 6, k_size="0.70 GiB", v_size="0.70 GiB", tokens=447000)
+    assert figures(reserved, backed)["kv_cache"] == "48.80 GiB"
+    assert figures(reserved, draft, backed)["kv_cache"] == "50.20 GiB", "the draft's pool is not sized again before 0.5.22"
+    assert figures(reserved, made("post_capture_kv", 9, tokens=400000))["kv_cache"] == "54.60 GiB", "0.5.16 prints no size"
+
+
 def test_pools_of_releases_that_do_not_print_them() -> None:
     assert figures(BEGIN, TARGET, POOL_END)["kv_cache"] == "5.18 GiB"
 

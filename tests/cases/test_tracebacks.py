@@ -101,6 +101,11 @@ def test_a_traceback_cut_before_its_message_is_an_event_of_its_own():
     assert event.fact.line.number == 14
 
 
+def test_a_command_quoted_below_a_traceback_is_not_its_message():
+    facts = [*trace(10, CORE, RUNNER), made("command_line", 16, args={"tp": 8}), made("flags", 17), made("setting_noted", 18)]
+    assert [event.kind for event in build_events(facts)] == [CUT_TRACEBACK, "command_line", "flags", "setting_noted"]
+
+
 def test_a_traceback_with_its_message_is_not():
     facts = [*trace(10, CORE, RUNNER), made("exception", 14)]
     assert [event.kind for event in build_events(facts)] == ["exception"]
@@ -120,7 +125,7 @@ def test_an_event_has_the_phase_the_run_had_reached():
     ]
     assert [(event.kind, event.phase) for event in build_events(facts)] == [
         ("non_default_args", "args"),
-        ("torch_oom", "args"),
+        ("torch_oom", None),
         ("weights_load_start", "load_weights"),
         ("torch_oom", "load_weights"),
         ("server_ready", "serve"),

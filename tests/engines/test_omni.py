@@ -7,6 +7,8 @@ from analyzer.engines.argument import flag_of
 from analyzer.engines.omni import (
     ARGUMENTS,
     card_budget,
+    largest_encoder_reserve,
+    least_stage_fraction,
     less_encoder_reserve,
     pinned_pool_shortfall,
     sglang_release,
@@ -33,6 +35,21 @@ def test_a_stage_that_shares_its_card_counts_from_the_whole_card() -> None:
     # 0.900 of 79.11 GiB less 62.30 used by the process: the profile line prints 8.90
     budget = stage_budget(parse_size("79.11 GiB"), 0.9, parse_size("62.30 GiB"))
     assert budget.may_equal(parse_size("8.90 GiB"))
+
+
+def test_the_fraction_at_which_a_stages_pool_is_empty() -> None:
+    total, used = parse_size("79.11 GiB"), parse_size("62.30 GiB")
+    least = least_stage_fraction(total, used)
+    assert least == pytest.approx(62.30 / 79.11, abs=0.0002)
+    assert stage_budget(total, least - 0.0005, used) < 0
+
+
+def test_the_largest_reserve_is_the_last_that_is_taken_off() -> None:
+    largest = largest_encoder_reserve(0.874)
+    assert largest == pytest.approx(0.774)
+    assert less_encoder_reserve(0.874, largest - 1e-6) == 0.1
+    assert less_encoder_reserve(0.874, largest + 0.001) is None
+    assert largest_encoder_reserve(0.05) == 0
 
 
 def test_stages_add_up_on_one_card() -> None:

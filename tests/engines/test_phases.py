@@ -2,7 +2,8 @@
 
 import pytest
 
-from analyzer.engines.phases import PHASES, PREPARED, SERVING, order, phase_after
+from analyzer.analysis import Phase
+from analyzer.engines.phases import PHASES, PREPARED, SERVING, STARTED, order, phase_after, phase_of_event
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,7 @@ from analyzer.engines.phases import PHASES, PREPARED, SERVING, order, phase_afte
         ("worker_exception", "start_worker_execution_loop", "serve"),
         ("worker_exception", "some_other_method", None),
         ("torch_oom", None, None),
+        ("offline_progress", None, "serve"),
     ],
 )
 def test_the_phase_after_a_message(kind: str, method: str | None, phase: str | None) -> None:
@@ -25,6 +27,26 @@ def test_the_phase_after_a_message(kind: str, method: str | None, phase: str | N
 def test_the_last_step_of_a_start_comes_before_serving() -> None:
     assert {phase_after(kind) for kind in PREPARED} == {"graph_capture"}
     assert {phase_after(kind) for kind in SERVING} == {"serve"}
+
+
+def test_a_bar_that_is_not_full_is_no_sign_of_life() -> None:
+    """It is drawn once more when the program ends, also by an error."""
+    assert "offline_done" in STARTED
+    assert "offline_progress" not in STARTED
+
+
+@pytest.mark.parametrize(
+    ("kind", "reached", "phase"),
+    [
+        ("torch_oom", "args", None),
+        ("torch_oom", "init", "init"),
+        ("torch_oom", None, None),
+        ("illegal_memory_access", "args", None),
+        ("bfloat16_unsupported", "args", "args"),
+    ],
+)
+def test_arguments_take_no_device_memory(kind: str, reached: Phase | None, phase: Phase | None) -> None:
+    assert phase_of_event(kind, reached) == phase
 
 
 def test_the_order_of_phases() -> None:

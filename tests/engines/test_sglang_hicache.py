@@ -11,6 +11,8 @@ from analyzer.engines.sglang_hicache import (
     host_tokens,
     host_tokens_of_size,
     is_larger_than_device_pool,
+    is_refused_below_device_pool,
+    largest_by_refusal,
     largest_host_pool,
 )
 from analyzer.engines.tokens import mha_bytes_per_token
@@ -67,3 +69,31 @@ def test_later_refusals_print_what_was_to_be_had() -> None:
     assert host_budget(available, 1, Version("0.5.2")).may_equal(printed)
     assert available_from_refusal(printed, Version("0.4.9.post1")) is None
     assert available_from_refusal(printed, Version("0.5.1")) is None
+
+
+@pytest.mark.parametrize(("version", "refused"), [("0.4.9", True), ("0.5.14", True), ("0.5.15", False), (None, None)])
+def test_a_pool_below_that_on_the_device_is_refused_up_to_0_5_14(version: str | None, refused: bool | None) -> None:
+    assert is_refused_below_device_pool(Version(version) if version is not None else None) is refused
+
+
+@pytest.mark.parametrize(
+    ("version", "free", "gigabytes"),
+    [
+        ("0.4.9", "60.00 GB", (60 - 10.737418240 + 52.43) / 2),  # all that was available is printed
+        ("0.5.1", "60.00 GB", None),  # not read
+        ("0.5.2", "40.00 GB", (40 + 52.43) / 2),  # less the 10 GiB
+        ("0.5.18", "40.00 GB", (40 + 52.43) / 2),
+        ("0.5.19", "40.00 GB", (40 + 52.43 / 2) / 1.5),  # one rank's part of what the other left
+        ("0.5.19", "60.00 GB", None),  # no refusal: less was asked
+    ],
+)
+def test_the_most_for_each_of_two_ranks(version: str, free: str, gigabytes: float | None) -> None:
+    asked = parse_size("52.43 GB")
+    found = largest_by_refusal(asked, parse_size(free), asked, 2, Version(version))
+    assert (found.bytes / 1e9 if found is not None else None) == (pytest.approx(gigabytes) if gigabytes is not None else None)
+
+
+@pytest.mark.parametrize(("version", "gibibytes"), [("0.5.18", 50), ("0.5.19", 210)])
+def test_the_printed_figure_is_of_one_rank_from_0_5_19(version: str, gibibytes: int) -> None:
+    available = available_from_refusal(Size.exact(40 * GIB), Version(version), ranks_on_host=5)
+    assert available == Size.exact(gibibytes * GIB)

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from packaging.version import Version
 
-from analyzer.engines.sglang import fraction_for, kv_budget, rounded_up, smallest_fraction, static_reserve
+from analyzer.engines.sglang import fraction_for, fraction_for_more, kv_budget, rounded_up, smallest_fraction, static_reserve
 from analyzer.engines.sglang_pool import (
     above_the_minimum,
     default_running_requests,
@@ -77,6 +77,13 @@ def test_several_requests_and_a_reservation() -> None:
 def test_budget_and_fraction_are_inverse() -> None:
     assert fraction_for(gib(78), gib(18), kv_budget(gib(78), gib(18), 0.85)) == pytest.approx(0.85)
     assert static_reserve(gib(78), 0.85).gib == pytest.approx(11.7)
+
+
+def test_the_fraction_for_more_than_there_is() -> None:
+    pre, post = gib(78), gib(18)
+    more = fraction_for_more(0.8, gib(2), pre)
+    assert (kv_budget(pre, post, more) - kv_budget(pre, post, 0.8)).gib == pytest.approx(2)
+    assert fraction_for_more(0.8, parse_size("2.00 GiB"), pre) < more, "the least that the decimals leave open"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,15 @@
 import pytest
 from packaging.version import Version
 
-from analyzer.engines.sglang_vlm import Origin, fraction_in_effect, fraction_to_ask, vision_adjustment, vision_factor
+from analyzer.engines.sglang_vlm import (
+    Origin,
+    fraction_in_effect,
+    fraction_to_ask,
+    is_text_only,
+    is_vision_factor,
+    vision_adjustment,
+    vision_factor,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +71,30 @@ def test_what_the_arguments_show() -> None:
 def test_the_flag_for_a_wanted_effect() -> None:
     """A report on a 24 GB card: above 0.838 had to be in effect, so above 0.93 had to be asked for."""
     assert fraction_to_ask(0.838, 0.90) == pytest.approx(0.931, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "expected"),
+    [
+        ("LlamaForCausalLM", True),
+        ("LlavaLlamaForCausalLM", False),
+        ("Phi4MMForCausalLM", False),
+        ("Qwen2VLForConditionalGeneration", None),
+        (None, None),
+    ],
+)
+def test_whether_a_model_takes_text_alone(architecture: str | None, expected: bool | None) -> None:
+    assert is_text_only(architecture) is expected
+
+
+TOWERS = [(24, 1024), (32, 1280), (27, 1152), (24, 768), (26, 1408), (6, 768), (45, 3200)]
+
+
+@pytest.mark.parametrize(("layers", "hidden_size"), TOWERS)
+def test_a_factor_is_recognized_without_its_tower(layers: int, hidden_size: int) -> None:
+    assert is_vision_factor(0.835 * vision_factor(layers, hidden_size) / 0.835)
+
+
+@pytest.mark.parametrize("factor", [0.8123 / 0.835, 0.7 / 0.835, 0.94999, 0.75, 0.999, 1.0])
+def test_other_factors_are_not(factor: float) -> None:
+    assert not is_vision_factor(factor)

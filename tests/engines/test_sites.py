@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.engines.sites import Frame, phase_of, site_of, sites_of
+from analyzer.engines.sites import Frame, engine_of_file, phase_of, site_of, sites_of
 
 START = (
     "managers/scheduler.py:__init__",
@@ -41,6 +41,34 @@ SGLANG = [
         "kv_alloc",
         "kv_cache",
     ),
+    (
+        "an image among the embeddings",
+        (*LOOP, "managers/mm_utils.py:general_mm_embed_routine", "managers/mm_utils.py:get_embedding_and_mask"),
+        "serve",
+        "encoder",
+    ),
+    (
+        "a text in a model that also takes images",
+        (*LOOP, "managers/mm_utils.py:general_mm_embed_routine", "models/llama4.py:forward"),
+        "serve",
+        "forward",
+    ),
+    (
+        "the thread of overlapped batches",
+        ("managers/tp_worker_overlap_thread.py:forward_thread_func_", "models/qwen2.py:forward"),
+        "serve",
+        "forward",
+    ),
+    ("logits of many rows", (*LOOP, "layers/logits_processor.py:_get_logits"), "serve", "logits"),
+    ("setting up the groups", (*START, "model_executor/model_runner.py:init_torch_distributed"), "init", "process_groups"),
+    (
+        "NCCL in one of them",
+        (*START, "model_executor/model_runner.py:init_torch_distributed", "distributed/device_communicators/pynccl.py:__init__"),
+        "init",
+        "communication",
+    ),
+    ("tokens sent around", (*LOOP, "layers/moe/token_dispatcher/deepep.py:_dispatch_core"), "serve", "communication"),
+    ("the tree of prefixes", (*LOOP, "mem_cache/swa_radix_cache.py:dec_lock_ref"), "serve", "prefix_cache"),
     (
         "attention workspaces",
         (*START, "model_executor/model_runner.py:init_attention_backend", "layers/attention/flashinfer_backend.py:__init__"),
@@ -157,6 +185,10 @@ VLLM = [
         "graph_capture",
         "graph",
     ),
+    ("the encoder, of whose callers nothing is left", ("v1/worker/gpu_model_runner.py:_execute_mm_encoder",), "serve", "encoder"),
+    ("making the model", ("model_executor/models/utils.py:make_layers", "model_executor/models/llama.py:__init__"), "load_weights", "load"),
+    ("V0's sampler, in whichever phase", ("model_executor/layers/sampler.py:forward",), None, "logits"),
+    ("V1's sampler, in whichever phase", ("v1/sample/sampler.py:forward",), None, "sampler"),
     ("a warm-up of kernels", ("model_executor/warmup/deep_gemm_warmup.py:deepgemm_fp8_gemm_nt_warmup",), "warmup", "warmup"),
 ]
 
@@ -203,6 +235,42 @@ def test_vllm_captures_graphs_inside_its_warm_up() -> None:
     assert phase_of(found) == "graph_capture"
 
 
+def test_torch_captures_a_graph_of_vllm() -> None:
+    torch = frames("/opt/venv/lib/python3.12/site-packages", "torch/cuda/graphs.py:__exit__", "torch/cuda/graphs.py:capture_end")
+    assert (phase_of(torch), site_of(torch)) == ("graph_capture", "graph")
+    # an encoder's graph, which is captured when the first image comes
+    serving = [*frames("/w/vllm/v1/worker", "gpu_model_runner.py:_execute_mm_encoder", "encoder_cudagraph.py:capture_one"), *torch]
+    assert (phase_of(serving), site_of(serving)) == ("serve", "graph")
+
+
+def test_a_context_is_made_where_a_device_is_first_used() -> None:
+    torch = frames("/opt/venv/lib/python3.12/site-packages", "torch/cuda/__init__.py:set_device")
+    assert (phase_of(torch), site_of(torch)) == ("init", "context")
+    assert site_of([*frames("/w/vllm/v1/worker", "gpu_worker.py:init_device"), *torch]) == "context"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        r"D:\My models\venv\Lib\site-packages\vllm\v1\worker\gpu_worker.py",
+        r"D:\\models\\venv\\Lib\\site-packages\\vllm\\v1\\worker\\gpu_worker.py",
+    ],
+    ids=["Windows", "Windows, quoted once more"],
+)
+def test_backslashes_part_folders_too(file: str) -> None:
+    assert engine_of_file(file) == "vllm"
+    assert site_of([Frame(file.replace("gpu_worker", "cache_engine"), "__init__")]) == "kv_cache"
+
+
+def test_a_notebook_names_the_class_of_a_method() -> None:
+    assert phase_of([Frame("~/site-packages/vllm/worker/worker.py", "Worker.determine_num_available_blocks")]) == "profile"
+
+
+def test_an_egg_is_no_package_of_its_own() -> None:
+    file = "/opt/venv/lib/python3.11/site-packages/vllm-0.6.3-py3.11-linux-x86_64.egg/vllm/worker/worker.py"
+    assert engine_of_file(file) == "vllm"
+
+
 def test_an_environment_named_after_a_trainer_is_no_trainer() -> None:
     engine = frames("/opt/conda/envs/verl/lib/python3.10/site-packages/sglang/srt", *LOOP, "models/llama.py:forward")
     assert site_of(engine) == "forward"
@@ -212,3 +280,17 @@ def test_an_environment_named_after_a_trainer_is_no_trainer() -> None:
 
 def test_frames_that_nobody_knows() -> None:
     assert (phase_of(frames("/w", "main.py:run")), site_of(frames("/w", "main.py:run")), sites_of([])) == (None, "", [])
+
+
+@pytest.mark.parametrize(
+    ("file", "engine"),
+    [
+        ("/opt/envs/sglang/lib/python3.10/site-packages/vllm/utils.py", "vllm"),
+        ("/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", "sglang"),
+        ("/opt/sglang_omni/models/qwen3_omni/image_encoder.py", "sglang"),
+        ("/usr/lib/python3/dist-packages/torch/nn/modules/module.py", None),
+        ("", None),
+    ],
+)
+def test_the_engine_of_a_source_file(file: str, engine: str | None) -> None:
+    assert engine_of_file(file) == engine

@@ -13,7 +13,8 @@ from packaging.version import Version
 
 from analyzer.engines.tokens import bytes_per_token, concurrency, pool_for, tokens_in
 from analyzer.engines.vllm import default_utilization
-from analyzer.engines.vllm_budget import Generation, Profile, era, gate_shortfall, kv_budget, requested
+from analyzer.engines.vllm_budget import Profile, consumed_and_headroom, era, gate_shortfall, kv_budget, ledger, requested
+from analyzer.engines.vllm_generation import Generation
 from analyzer.engines.vllm_graphs import equivalent_utilization, graphs_deducted
 from analyzer.units import GIB, Size, parse_size
 
@@ -61,7 +62,7 @@ def test_formula_by_release(version: str, generation: Generation, expected: floa
 
 
 def test_the_last_rule_without_graphs_is_the_rule_before_less_the_peak_that_stays() -> None:
-    plain = replace(PROFILE, graphs=None)
+    plain = replace(PROFILE, graphs=Size.exact(0))
     assert kv_budget(Version("0.18.0"), 0.9, plain) == kv_budget(Version("0.17.1"), 0.9, plain)
 
 
@@ -89,7 +90,13 @@ def test_no_era(version: str | None, generation: Generation | None) -> None:
     assert era(Version(version) if version is not None else None, generation) is None
 
 
-@pytest.mark.parametrize("missing", ["total", "weights", "non_torch", "activation_peak"])
+def test_memory_beside_pytorch_as_the_engine_prints_it() -> None:
+    """0.6.4 of the older engine prints it and not what PyTorch held afterwards."""
+    printed = replace(PROFILE, torch_after=None, free_after_profile=None, beside_torch=Size.exact(6 * GIB))
+    assert kv_budget(Version("0.6.4"), 0.9, printed, "V0") == kv_budget(Version("0.6.4"), 0.9, PROFILE, "V0")
+
+
+@pytest.mark.parametrize("missing", ["total", "weights", "non_torch", "activation_peak", "graphs"])
 def test_no_budget_without_its_figures(missing: str) -> None:
     assert kv_budget(Version("0.19.0"), 0.9, replace(PROFILE, **{missing: None})) is None
 
@@ -205,11 +212,39 @@ def test_ledger_with_consumed_memory(fixtures_dir, rank: str) -> None:
         total=total,
         consumed=gib(figure(line, r"Actual usage is ([\d.]+) GiB")),
         headroom=gib(figure(line, r"([\d.]+) GiB for peak activation")),
+        graphs=Size.exact(0),
     )
     assert requested(total, 0.92, Version("0.28.0")).may_equal(gib(figure(line, r"\(0.92, ([\d.]+) GiB\)")))
     budget = kv_budget(Version("0.28.0"), 0.92, profile)
     assert budget is not None
     assert budget.may_equal(gib(figure(line, r"Current kv cache memory in use is ([\d.]+) GiB")))
+
+
+@pytest.mark.parametrize(
+    ("requested", "consumed", "peak", "cache"),
+    [
+        ("72.91", "15.26", "1.44", "56.21"),
+        ("20.39", "1.49", "0.25", "18.65"),
+        ("110.06", "55.99", "3.78", "50.29"),
+        ("73.6", "51.66", "2.4", "19.54"),
+        ("13.66", "10.29", "0.27", "3.1"),
+    ],
+    ids=["an 80 GB card", "a 24 GB card", "unified memory, 1.94 of graphs in the peak", "an empty card", "beside 5 GiB of a neighbour"],
+)
+def test_further_ledgers_with_consumed_memory(requested: str, consumed: str, peak: str, cache: str) -> None:
+    """As public logs of 0.27 and 0.28 print them."""
+    budget = consumed_and_headroom(gib(requested), Profile(consumed=gib(consumed), headroom=gib(peak), graphs=Size.exact(0)))
+    assert budget is not None
+    assert budget.may_equal(gib(cache))
+
+
+def test_a_ledger_of_debug_output() -> None:
+    """0.10: weights, memory outside PyTorch and activations of a small model on a 48 GB card."""
+    profile = Profile(weights=gib("2.32"), non_torch=gib("0.02"), activation_peak=gib("0.45"))
+    budget = ledger(gib("39.88"), profile)
+    assert budget is not None
+    assert budget.may_equal(gib("37.10"))
+    assert bytes_per_token(gib("37.10"), 1_215_552).may_equal(32 * 1024)
 
 
 def test_hybrid_models_do_not_divide(fixtures_dir) -> None:

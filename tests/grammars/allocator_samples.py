@@ -210,6 +210,23 @@ ALLOCATOR: list[Sample] = [
         {"code": 1, "place": "csrc/torch_memory_saver.cpp", "function": "resume", "line": 206},
     ),
     (
+        "[torch_memory_saver.cpp] cudaError error: 2 (out of memory)  file=csrc/core.cpp func=resume line=172",
+        "memory_saver_error",
+        {"code": 2, "reason": "out of memory", "place": "csrc/core.cpp", "function": "resume", "line": 172},
+    ),
+    (
+        "[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch frees its cache and retries)",
+        "memory_saver_retry",
+        {},
+    ),
+    ("torch.OutOfMemoryError:", "torch_oom", {}),
+    ("torch.cuda.OutOfMemoryError", "torch_oom", {}),
+    (
+        "torch.OutOfMemoryError:\nCUDA out of memory. Tried to allocate 2.00 GiB.",
+        "torch_oom",
+        {"backend": "CUDA", "tried": printed("2.00", GIB)},
+    ),
+    (
         "TorchMemorySaver::malloc return OOM since memory_margin_bytes=2147483648 (alloc)allocation_size=1073741824 free_bytes=2952790016",
         "memory_saver_oom",
         {"margin": exact(2147483648), "tried": exact(1073741824), "free": exact(2952790016)},
@@ -238,6 +255,22 @@ ALLOCATOR: list[Sample] = [
         {"tried": printed("2.00", GIB), "free": printed("1.23", GIB)},
     ),
     ("Out of memory while trying to allocate 17179869184 bytes.", "xla_oom", {"tried": exact(17179869184)}),
+    (
+        "RESOURCE_EXHAUSTED: Error loading program 'jit_step': Attempting to reserve 5.25G at the bottom of memory. That was not possible. "
+        "There are 4.50G free, 0B reserved, and 4.50G reservable.",
+        "xla_oom",
+        {"tried": printed("5.25", GIB), "free": printed("4.50", GIB)},
+    ),
+    (
+        "Attempting to reserve 5.25G at the bottom of memory. That was not possible.",
+        "xla_oom",
+        {"tried": printed("5.25", GIB)},
+    ),
+    (
+        "Ran out of memory in memory space vmem. Used 18.50M of 16.00M vmem. Exceeded vmem capacity by 2.50M.",
+        "xla_chip_memory_full",
+        {"chip_memory": "vmem", "in_use": printed("18.50", MIB), "total": printed("16.00", MIB)},
+    ),
     (
         ":0:rocdevice.cpp :3018: 1145141919810 us:  Callback: Queue 0x7f8d38100000 aborting with error : "
         "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. "
@@ -284,6 +317,11 @@ ALLOCATOR: list[Sample] = [
         "oom_killed",
         {"pid": 2103, "process_name": "python3", "score": 912},
     ),
+    (
+        "Out of memory: Killed process (VLLM::Worker)\n  total-vm:4000kB  anon-rss:1000kB",
+        "oom_killed",
+        {"process_name": "VLLM::Worker", "total_vm": printed("4000", KIB), "anon_rss": printed("1000", KIB)},
+    ),
     ('            "OOMKilled": true,', "oom_killed", {}),
     ("srun: error: nid002680: task 0: Out Of Memory", "oom_killed", {"node": "nid002680", "task_number": 0}),
     ("systemd[1]: vllm.service: Failed with result 'oom-kill'.", "oom_killed", {"manager_pid": 1, "unit": "vllm.service"}),
@@ -309,6 +347,8 @@ ALLOCATOR: list[Sample] = [
         },
     ),
     ("(raylet) node_manager.cc:3069: 2 Workers (tasks / actors) killed due to memory pressure (OOM)", "ray_workers_killed", {"workers": 2}),
+    (" actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons", "ray_workers_killed", {}),
+    ("ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.", "ray_workers_killed", {}),
     ("Unable to allocate 31.7 GiB for an array with shape (65536, 65000)", "host_allocation_failed", {"tried": printed("31.7", GIB)}),
     ("Unable to allocate 256. KiB for an array with shape (32768,)", "host_allocation_failed", {"tried": printed("256", KIB)}),
     ("OSError: [Errno 12] Cannot allocate memory", "host_allocation_failed", {"code": 12}),
@@ -324,9 +364,10 @@ ALLOCATOR: list[Sample] = [
     ),
     (
         "The object store is using /tmp because /dev/shm has only 67108864 bytes available.",
-        "shm_too_small",
+        "ray_object_store_small",
         {"free": exact(67108864)},
     ),
+    ("RuntimeError: unable to allocate shared memory: out of shared memory", "shm_too_small", {}),
     (
         "OSError: [Errno 28] No space left on device: '/dev/shm/psm_8f1d2c3a'",
         "no_space_left",

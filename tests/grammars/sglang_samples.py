@@ -455,6 +455,25 @@ START_FAILURES: list[Sample] = [
         {"graph": "prefill CUDA graph", "reason": "CUDA out of memory. Tried to allocate 20.00 MiB."},
     ),
     (
+        "[2026-06-10 13:08:34 TP3] Piecewise CUDA Graph failed with error: CUDA error: invalid argument",
+        "capture_graph_failed",
+        {"reason": "CUDA error: invalid argument"},
+    ),
+    (
+        "Decode transfer failed for request rank=1 decode_req.req.rid='7d1f' decode_req.req.bootstrap_room=4711 with exception "
+        "KVTransferError(bootstrap_room=4711): Failed to get kvcache from prefill instance, it might be dead",
+        "kv_transfer_failed",
+        {"reason": "KVTransferError(bootstrap_room=4711): Failed to get kvcache from prefill instance, it might be dead"},
+    ),
+    ("Prefill bootstrap failed for request rank=0 req.rid='7d1f' req.bootstrap_room=4711", "kv_transfer_failed", {}),
+    (
+        "Health check failed. Server couldn't get a response from detokenizer for last 20 seconds. tic start time: 13:50:20. "
+        "last_heartbeat time: 13:49:58",
+        "health_check_failed",
+        {"seconds": 20},
+    ),
+    ("[PP Dynamic Chunk] Failed to profile prefill latency: alloc_req_slots runs out of memory.", "dynamic_chunking_off", {}),
+    (
         "Exception: Capture cuda graph failed: \n  the shim was really called\nPossible solutions:",
         "capture_graph_failed",
         {"graph": "cuda graph", "reason": "the shim was really called"},

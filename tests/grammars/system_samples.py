@@ -6,6 +6,25 @@ from analyzer.units import MIB
 from tests.grammars.samples import Sample, exact, printed
 
 TRACEBACK: list[Sample] = [
+    (
+        r'  File "D:\My models\venv\Lib\site-packages\vllm\v1\worker\gpu_worker.py", line 201, in load_model',
+        "traceback_frame",
+        {"file": r"D:\My models\venv\Lib\site-packages\vllm\v1\worker\gpu_worker.py", "source_line": 201, "function": "load_model"},
+    ),
+    (
+        r'{"log":"  File \"/opt/vllm/v1/worker/gpu_worker.py\", line 201, in load_model\n","stream":"stderr"}',
+        "traceback_frame",
+        {"file": "/opt/vllm/v1/worker/gpu_worker.py", "source_line": 201, "function": "load_model"},
+    ),
+    (
+        "File ~/venv/lib/python3.10/site-packages/vllm/worker/cache_engine.py:81, in CacheEngine._allocate_kv_cache(self, num_blocks)",
+        "traceback_frame",
+        {
+            "file": "~/venv/lib/python3.10/site-packages/vllm/worker/cache_engine.py",
+            "source_line": 81,
+            "function": "CacheEngine._allocate_kv_cache",
+        },
+    ),
     ("Traceback (most recent call last):", "traceback_start", {}),
     (
         '  File "/path/vllm/v1/engine/core.py", line 506, in run_engine_core',
@@ -65,6 +84,16 @@ COMMAND: list[Sample] = [
     ),
     ("$ vllm serve meta/m", "command_line", {"engine": "vllm", "model": "meta/m"}),
     (
+        "--tensor-parallel-size 4 \\\n--block-size 256 \\\n--gpu-memory-utilization 0.97",
+        "flags",
+        {"args": {"tensor-parallel-size": 4, "block-size": 256, "gpu-memory-utilization": 0.97}},
+    ),
+    (
+        "vllm serve meta/m\\\n  -tp 2\\\n  --enforce-eager\\\n  --dtype half\\\n  --max-model-len 1024",
+        "command_line",
+        {"engine": "vllm", "model": "meta/m", "args": {"tp": 2, "enforce-eager": True, "dtype": "half", "max-model-len": 1024}},
+    ),
+    (
         "X=1 vllm serve \\\n    meta/m --trust-remote-code \\\n    --cpu-offload-gb 300\nnext line --with-flag 1",
         "command_line",
         {"engine": "vllm", "model": "meta/m", "args": {"trust-remote-code": True, "cpu-offload-gb": 300}},
@@ -106,6 +135,12 @@ SYSTEM: list[Sample] = [
         {"capability": "sm_120"},
     ),
     ("torch.AcceleratorError: CUDA error: an illegal memory access was encountered", "illegal_memory_access", {}),
+    ("Piecewise CUDA Graph failed with error: CUDA Error: cudaErrorMisalignedAddress", "illegal_memory_access", {}),
+    (
+        "RuntimeError: Detected mismatch between collectives on ranks. Rank 3 is running collective: SequenceNumber=18",
+        "collectives_mismatch",
+        {},
+    ),
     ("CUDA error: device-side assert triggered", "device_side_assert", {}),
     ("CUDA error: invalid argument", "cuda_invalid_argument", {}),
     ("CUDA_ERROR_INVALID_VALUE", "cuda_invalid_argument", {}),
@@ -119,6 +154,12 @@ SYSTEM: list[Sample] = [
         {"place": "/pytorch/NCCLUtils.hpp", "source_line": 268, "reason": "unhandled system error", "nccl_version": "2.21.5"},
     ),
     ("RuntimeError: NCCL error: invalid usage (run with NCCL_DEBUG=WARN for details)", "nccl_error", {"reason": "invalid usage"}),
+    (
+        "node:845:845 [7] transport/nvls.cc:157 NCCL WARN Cuda failure 1 'invalid argument'",
+        "nccl_cuda_failure",
+        {"code": 1, "reason": "invalid argument"},
+    ),
+    ("NCCL WARN Cuda failure 'peer access is not supported'", "nccl_cuda_failure", {"reason": "peer access is not supported"}),
     ("ncclSystemError: System call failed.", "nccl_error", {"status": "ncclSystemError", "reason": "System call failed."}),
     (
         "host:1001:1001 [0] misc/strongstream.cc:53 NCCL WARN NCCL cannot be captured in a graph",
@@ -152,6 +193,7 @@ SYSTEM: list[Sample] = [
     ("Fatal Python error: Aborted", "fatal_python_error", {"reason": "Aborted"}),
     ("ninja: build stopped: subcommand failed.", "compile_failed", {}),
     ("RuntimeError: Ninja build failed. Ninja output:", "compile_failed", {}),
+    ("CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.", "compile_failed", {}),
     ("RuntimeError: PassManager::run failed", "compile_failed", {}),
     ("LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32", "compile_failed", {}),
     ("RuntimeError: Failed to find C compiler. Please specify via CC environment variable.", "compile_failed", {}),
@@ -221,6 +263,15 @@ SYSTEM: list[Sample] = [
     ("You are trying to access a gated repo.", "hf_unauthorized", {}),
     ("OSError: a/b is not a local folder and is not a valid model identifier listed on", "model_not_found", {}),
     ("a/b does not appear to have a file named config.json.", "model_not_found", {"file_name": "config.json"}),
+    (
+        "LocalEntryNotFoundError: An error happened while trying to locate the file on the Hub and we cannot find the requested files "
+        "in the local cache.",
+        "model_not_found",
+        {},
+    ),
+    ("Received request cmpl-17-0: prompt: 'a prompt', params: SamplingParams(n=1)", "request_logged", {"request": "cmpl-17-0"}),
+    ("Generated response cmpl-17-0: output: 'an answer', output_token_ids: [1]", "request_logged", {"request": "cmpl-17-0"}),
+    ("Receive: obj=GenerateReqInput(rid='a', text='a prompt')", "request_logged", {"request": "GenerateReqInput"}),
     ("OSError: We couldn't connect to 'https://huggingface.co' to load this file", "model_not_found", {"hub": "https://huggingface.co"}),
     (
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
@@ -276,6 +327,11 @@ SYSTEM: list[Sample] = [
     ),
     ("The actor never ran - it was cancelled before it started running.", "ray_actor_cancelled", {}),
     ("something [repeated 7x across cluster]", "ray_repeated", {"times": 7}),
+    (
+        "WARNING shm_broadcast.py:396] No available block found in 60 second.",
+        "shm_broadcast_wait",
+        {"seconds": 60},
+    ),
     (
         "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-xxxxx (size 7340384)",
         "shm_segment_failed",

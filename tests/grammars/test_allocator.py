@@ -21,6 +21,8 @@ NOT_A_FULL_DEVICE = {
     "DefaultCPUAllocator: can't allocate memory: you tried to allocate 17179869184 bytes.": "torch_oom",
     '            "OOMKilled": false,': "oom_killed",
     "There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.": "oom_killed",
+    "[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch frees its cache)": "cuda_oom_code",
+    "ray.exceptions.OutOfMemoryError:": "torch_oom",
     "Search for `cudaErrorMemoryAllocation' in https://docs.example for more information.": "cuda_oom_code",
     "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62": "cumem_error",
     "hierarchical cache: OSError: [Errno 2] No such file": "host_allocation_failed",

@@ -58,3 +58,28 @@ def test_a_killed_command_also_tells_its_flags(read: Reader) -> None:
 def test_ray_lists_causes_that_are_not_facts(read: Reader) -> None:
     text = "The actor is dead because its worker process has died. (1) The process is killed by SIGKILL by OOM killer due to high memory."
     assert {fact.kind for fact in read(text)} == {"ray_worker_died"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "INFO 10-11 17:23:27 [logger.py:36] Received request cmpl-1: prompt: ",
+        "INFO 10-11 17:23:28 [logger.py:80] Generated response cmpl-1: output: ",
+        "[2025-05-01 12:00:00 TP0] Receive: obj=GenerateReqInput(text=",
+    ],
+)
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 351.00 MiB is free.",
+        "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+        "torch.OutOfMemoryError: why?",
+    ],
+)
+def test_no_message_begins_in_the_text_of_a_request(head: str, quoted: str, read: Reader) -> None:
+    assert [fact.kind for fact in read(f"{head}'{quoted}', params: SamplingParams(n=1)")] == ["request_logged"]
+
+
+def test_a_record_glued_to_a_request_is_read(read: Reader) -> None:
+    glued = "INFO 10-11 17:23:27 [logger.py:36] Received request cmpl-1: prompt: 'x'ERROR 10-11 17:23:27 [core.py:9] CUDA out of memory."
+    assert [fact.kind for fact in read(glued)] == ["request_logged", "torch_oom"]

@@ -156,9 +156,9 @@ def test_look_alikes_are_told_apart(text: str, kind: str, read: Reader) -> None:
     assert kind not in {fact.kind for fact in read(text)}
 
 
-def test_the_source_line_of_a_traceback_is_not_counted(read: Reader) -> None:
+def test_the_source_line_of_a_traceback_is_not_the_message(read: Reader) -> None:
     found = [(fact.kind, fact.line.number) for fact in of_engine("\n".join(FAILED_START), read)]
-    assert found == [("engine_core_start_failed", 1), ("no_available_cache_blocks", 5)]
+    assert found == [("engine_core_start_failed", 1), ("no_cache_blocks_raised", 4), ("no_available_cache_blocks", 5)]
 
 
 def test_a_dump_that_never_closes_keeps_what_it_told(read: Reader) -> None:

@@ -227,6 +227,30 @@ PROFILE: list[Sample] = [
         },
     ),
     (
+        "Memory profiling takes 17.96 seconds. Total non KV cache memory: 17.12GiB; torch peak memory increase: 1.89GiB; non-torch forward "
+        "increase memory: 0.25GiB; weights memory: 14.99GiB.",
+        "profile_debug",
+        {
+            "seconds": 17.96,
+            "non_kv": rounded("17.12"),
+            "torch_peak_increase": rounded("1.89"),
+            "non_torch": rounded("0.25"),
+            "weights": rounded("14.99"),
+        },
+    ),
+    (
+        "Memory profiling takes 31.20 seconds. Total non KV cache memory: 63.53GiB; torch peak memory increase: 2.04GiB; total consumed "
+        "(from mem_get_info): 61.49GiB; weights memory: 55.87GiB.",
+        "profile_debug",
+        {
+            "seconds": 31.2,
+            "non_kv": rounded("63.53"),
+            "torch_peak_increase": rounded("2.04"),
+            "consumed": rounded("61.49"),
+            "weights": rounded("55.87"),
+        },
+    ),
+    (
         "Before memory profiling run, total GPU memory: 65536.00 MB, model load takes 15350.00 MB, free gpu memory is 49000.00 MB.",
         "xpu_profile",
         {"total": printed("65536.00", MIB), "weights": printed("15350.00", MIB), "free": printed("49000.00", MIB)},
@@ -251,6 +275,7 @@ PROFILE: list[Sample] = [
         "memory_profiling_error",
         {"used_at_start": exact(525336576), "used": exact(525336576)},
     ),
+    ("AssertionError: Error in memory profiling", "memory_profiling_error", {}),
     (
         "AssertionError: Error in memory profiling. This happens when the GPU memory was not properly cleaned up",
         "memory_profiling_error",
@@ -338,6 +363,12 @@ KV_CACHE: list[Sample] = [
         {"max_model_len": 128000, "kv_tokens": 78336, "knob": "VLLM_CPU_KVCACHE_SPACE"},
     ),
     (
+        f"ValueError: The model's {MAX_LEN} (16384) is larger than the maximum number of tokens that can be stored in KV cache. Try",
+        "max_len_above_kv_tokens",
+        {"max_model_len": 16384},
+    ),
+    ('    raise ValueError("No available memory for the cache blocks. "', "no_cache_blocks_raised", {}),
+    (
         f"To serve at least one request with the models's {MAX_LEN} (131072), (16.00 GB KV cache is needed, which is larger than the "
         "available KV cache memory (11.76 GB). Try increasing `gpu_memory_utilization`",
         "one_request_does_not_fit",
@@ -382,6 +413,7 @@ KV_CACHE: list[Sample] = [
         "mamba_blocks_exceeded",
         {"max_num_seqs": 1024, "blocks": 969},
     ),
+    ("... exceeds available Mamba cache blocks (88)... lower it", "mamba_blocks_exceeded", {"blocks": 88}),
     ("Add 3 padding layers, may waste at most 6.25% KV cache memory", "kv_layer_padding", {"layers": 3, "waste": 6.25}),
 ]
 
@@ -567,6 +599,13 @@ SERVING: list[Sample] = [
     ),
     ("Running: 12 reqs, Waiting: 3 reqs ", "stats", {"running": 12, "waiting": 3}),
     (
+        "Processed prompts:  40%|████      | 4/10 [00:08<00:12,  2.00s/it, est. speed input: 10.00 toks/s, output: 20.00 toks/s]",
+        "offline_progress",
+        {"done": 4, "prompts": 10},
+    ),
+    ("Processed prompts: 100%|██████████| 10/10 [00:20<00:00,  2.00s/it]", "offline_done", {"done": 10, "prompts": 10}),
+    ("ValueError: LoRA rank 48 is greater than max_lora_rank 32.", "lora_rank_above_limit", {"lora_rank": 48, "max_lora_rank": 32}),
+    (
         "Engine 000: Iteration(512): 1 context requests, 8192 context tokens, 12 generation requests, 12 generation "
         "tokens, iteration elapsed "
         "time: 35.10 ms, GPU KV cache usage: 97.3%",
@@ -609,6 +648,7 @@ SERVING: list[Sample] = [
         {"freed": rounded("60.12"), "backed_up": rounded("14.99"), "discarded": rounded("45.13")},
     ),
     ("It took 1.234567 seconds to wake up tags {'weights'}.", "wake_up", {"seconds": 1.234567, "tags": ["weights"]}),
+    ("Sleep mode freed 51.2 GiB, 3.75 GiB memory is still in use", "sleep_freed", {"freed": rounded("51.2"), "in_use": rounded("3.75")}),
     ("It took 1.5 seconds to fall asleep.", "sleep_time", {"seconds": 1.5}),
 ]
 
@@ -715,6 +755,11 @@ FAILURES: list[Sample] = [
     ("RuntimeError: EngineCore_0 initialization failed. See root cause above.", "engine_core_init_failed", {}),
     ("RuntimeError: Engine core initialization failed. See root cause above.", "engine_core_init_failed", {}),
     (
+        "RuntimeError: Engine core initialization failed. Failed core proc(s): {'EngineCore': 1}",
+        "engine_core_init_failed",
+        {"failed": {"EngineCore": 1}},
+    ),
+    (
         "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}",
         "engine_core_init_failed",
         {"failed": {}},
@@ -728,6 +773,12 @@ FAILURES: list[Sample] = [
     ),
     ("Engine core proc EngineCore_DP0 died unexpectedly, shutting down client.", "engine_core_died", {"worker": "EngineCore_DP0"}),
     ("EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.", "engine_dead_error", {}),
+    (
+        "vllm.engine.multiprocessing.MQEngineDeadError: Engine loop is not running. Inspect the stacktrace to find the original error: "
+        "ValueError('Token id 151701 is out of vocabulary').",
+        "engine_dead_v0",
+        {},
+    ),
     ("RuntimeError: Process ApiServer_0 (PID: 4321) died with exit code -9", "server_process_died", {"pid": 4321, "exit_code": -9}),
     (
         "Dumping scheduler stats: SchedulerStats(num_running_reqs=12, kv_cache_usage=0.93, prefix_cache_stats=PrefixCacheStats(hits=0))",

@@ -47,6 +47,12 @@ VLLM = [
     ("(DPSupervisor pid=1) line", "line", Origin(process="DPSupervisor", pid=1)),
     ("(MainProcess pid=1) line", "line", Origin(process="MainProcess", pid=1)),
     ("(SpawnProcess-1 pid=17) line", "line", Origin(process="SpawnProcess-1", pid=17)),
+    # vLLM-Omni names the stage of its pipeline behind the process
+    (
+        "(Worker pid=22) [Stage-1] INFO 03-12 08:22:28 [x.py:1] line",
+        "line",
+        Origin("Worker", 22, level="INFO", time="03-12 08:22:28", place="x.py:1"),
+    ),
 ]
 
 SGLANG = [

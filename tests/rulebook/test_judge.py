@@ -50,3 +50,21 @@ def test_nothing_is_advised_that_the_release_does_not_take(analysis_of: Any, ver
     allocating = FRAME.format(file="worker/cache_engine.py", function="_allocate_kv_cache")
     advice = analysis_of(BANNER.format(version=version) + allocating + REFUSED).verdict.advice
     assert any(entry.knob == "kv_cache_memory_bytes" for entry in advice) is advised
+
+
+@pytest.mark.parametrize("command_first", [True, False], ids=["above the failure", "below it"])
+def test_a_command_does_not_tell_the_phase_in_which_memory_ran_out(analysis_of: Any, command_first: bool) -> None:
+    parts = ["vllm serve meta/m --max-model-len 1024 -tp 2\n", REFUSED]
+    verdict = analysis_of("".join(parts if command_first else reversed(parts))).verdict
+    assert (verdict.cause, verdict.phase) == ("device-oom", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Available KV cache memory: 8.25 GiB\n", "in phase kv_alloc of the start, before any outcome"),
+        ("Processed prompts:  40%|████      | 4/10 [00:08<00:12,  2.00s/it]\n", "while it serves"),
+    ],
+)
+def test_a_log_without_a_failure_says_where_it_ends(analysis_of: Any, text: str, place: str) -> None:
+    assert f"it ends {place}." in analysis_of(text).verdict.summary

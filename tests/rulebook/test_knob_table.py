@@ -136,6 +136,113 @@ def test_a_pinned_arena_that_ran_out_is_bounded_by_what_was_lacking(rows: Any) -
     assert found["gpu_memory_utilization"].effect.startswith("none on the KV cache")
 
 
+VLLM_SERVED = """\
+INFO 01-01 10:00:00 [api_server.py:1] vLLM API server version 0.12.0
+INFO 01-01 10:00:00 [api_server.py:1] non-default args: {'gpu_memory_utilization': 0.9, 'max_model_len': 32768}
+INFO 01-01 10:00:00 [scheduler.py:1] Chunked prefill is enabled with max_num_batched_tokens=8192.
+INFO 01-01 10:00:09 [gpu_worker.py:1] Available KV cache memory: 4.00 GiB
+INFO 01-01 10:00:10 [kv_cache_utils.py:1] GPU KV cache size: 65,536 tokens
+INFO 01-01 10:00:10 [kv_cache_utils.py:1] Maximum concurrency for 32,768 tokens per request: 2.00x
+DEBUG 01-01 10:00:20 [gpu_worker.py:1] Free memory on device (23.00/24.00 GiB) on startup. Desired GPU memory utilization is (0.9, 21.60 \
+GiB). Actual usage is 15.00 GiB for weight, 2.00 GiB for peak activation, 0.60 GiB for non-torch memory, and 0.50 GiB for CUDAGraph memory.
+INFO 01-01 10:00:21 [launcher.py:1] Application startup complete.
+"""
+
+
+def test_a_healthy_run_shows_what_it_could_do(rows: Any) -> None:
+    found = rows(VLLM_SERVED)
+    utilization, arena, window = (found[name] for name in ("gpu_memory_utilization", "kv_cache_memory_bytes", "max_model_len"))
+    assert utilization.low == 0.817, "0.9 - (4.00 - 2.00) / 24.00"
+    assert utilization.high == 0.937, "(23.00 - 0.50) / 24.00: graphs of 0.12.0 are outside the budget"
+    assert utilization.effect == "0.01 more gives the KV cache 245.76 MiB, about 3932 tokens or 0.12 requests of 32768"
+    assert (arena.value, arena.source) == ("not pinned", "the engine measured how much is left")
+    assert 4.7 < arena.high / 2**30 < 4.754, "23.00 - 15.00 - 2.00 - 0.60 - 0.50 - 150 MiB"
+    assert 2.0 < arena.low / 2**30 < 2.01
+    assert "1 GiB of it holds about 16384 tokens or 0.50 requests of 32768" in arena.effect
+    assert (window.high, window.works) == (65536, "at most 65536 (the KV cache of this run holds no more, at 64.00 KiB a token)")
+    assert window.effect == "one request of 32768 tokens takes 2.00 GiB of KV cache, the KV cache holds 2 requests of 32768 tokens"
+    assert (found["max_num_batched_tokens"].value, found["max_num_batched_tokens"].effect) == (
+        8192,
+        "the activations of such a batch took 2.00 GiB off the KV cache",
+    )
+
+
+def test_models_with_states_have_no_longest_window(rows: Any) -> None:
+    window = rows(VLLM_SERVED.replace("65,536", "30,000"))["max_model_len"]
+    assert window.high is None
+    assert window.effect.endswith("one of about 65373 would fit")
+
+
+def test_a_release_without_pinned_arenas_is_not_offered_one(rows: Any) -> None:
+    assert "kv_cache_memory_bytes" not in rows(VLLM_SERVED.replace("0.12.0", "0.10.1"))
+
+
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("Saved startup plan to /cache/startup_plan_3f2a.json", "this start kept a plan that may pin it in the next, line 9"),
+        (
+            "Startup plan not applied: current free memory (22.00 GiB) is below the recorded baseline (23.00 GiB)",
+            "the plan kept from an earlier start wants more free memory, line 9",
+        ),
+    ],
+)
+def test_plans_kept_on_disk(rows: Any, line: str, source: str) -> None:
+    found = rows(VLLM_SERVED.replace("0.12.0", "0.26.0") + f"INFO 01-01 10:00:22 [startup_plan.py:1] {line}\n")
+    assert found["kv_cache_memory_bytes"].source == source
+
+
+def test_a_plan_that_pins_the_arena_is_named_where_the_utilization_does_nothing(rows: Any) -> None:
+    found = rows(
+        "INFO 01-01 10:00:00 [api_server.py:1] non-default args: {'gpu_memory_utilization': 0.9}\n"
+        "INFO 01-01 10:00:09 [startup_plan.py:1] Applying persisted startup plan (fingerprint 3f2a): kv_cache_memory_bytes=5200000000 "
+        "(4.84 GiB), recorded free-memory baseline 23.00 GiB, current 23.10 GiB\n"
+    )
+    assert found["kv_cache_memory_bytes"].value == 5200000000
+    assert "pinned by a plan kept from an earlier start" in found["gpu_memory_utilization"].effect
+
+
+def test_an_arena_that_is_only_printed_has_no_bytes(rows: Any) -> None:
+    row = rows("INFO 01-01 10:00:09 [gpu_worker.py:1] Initial free memory 24.00 GiB, reserved 4.84 GiB memory for KV Cache as specified\n")
+    assert (row["kv_cache_memory_bytes"].value, row["kv_cache_memory_bytes"].source) == ("4.84 GiB", "printed by the engine")
+
+
+def test_the_total_that_follows_from_what_is_requested(rows: Any) -> None:
+    debug = "DEBUG 01-01 10:00:05 [gpu_worker.py:1] Initial free memory: 23.00 GiB; Requested memory: 0.90 (util), 21.60 GiB\n"
+    args = "INFO 01-01 10:00:00 [utils.py:1] non-default args: {'gpu_memory_utilization': 0.9}\n"
+    assert rows(args + debug)["gpu_memory_utilization"].effect == "0.01 more gives the KV cache 245.76 MiB", "21.60 / 0.9 is 24.00 GiB"
+
+
+def test_a_pinned_arena_that_served_is_bounded_by_the_weights(rows: Any) -> None:
+    row = rows(
+        "INFO 01-01 10:00:00 [api_server.py:1] non-default args: {'kv_cache_memory_bytes': 5200000000}\n"
+        "INFO 01-01 10:00:05 [gpu_model_runner.py:1] Model loading took 16.44 GiB memory and 9.0 seconds\n"
+        "INFO 01-01 10:00:09 [gpu_worker.py:1] Initial free memory 24.00 GiB, reserved 4.84 GiB memory for KV Cache as specified\n"
+        "INFO 01-01 10:00:20 [launcher.py:1] Application startup complete.\n"
+    )["kv_cache_memory_bytes"]
+    assert row.high == pytest.approx((24.00 - 16.44) * 2**30, abs=2**24)
+    assert "and activations on top" in row.works
+
+
+def test_another_cache_than_the_formula_gives_is_told(rows: Any) -> None:
+    effect = rows(VLLM_SERVED.replace("memory: 4.00", "memory: 3.00"))["gpu_memory_utilization"].effect
+    assert effect.endswith("the engine prints 3.00 GiB, and by the formula of its release its figures leave 4.00 GiB")
+
+
+@pytest.mark.parametrize("kind", ["sampler", "pooler"])
+def test_a_warm_up_that_ran_out_bounds_the_requests(rows: Any, kind: str) -> None:
+    row = rows(
+        "INFO 01-01 10:00:00 [api_server.py:1] non-default args: {'max_num_seqs': 256}\n"
+        f"RuntimeError: CUDA out of memory occurred when warming up {kind} with 256 dummy requests. Please try lowering `max_num_seqs`\n"
+    )["max_num_seqs"]
+    assert (row.value, row.high) == (256, 255)
+
+
+def test_requests_at_once_where_the_engine_does_not_print_them(rows: Any) -> None:
+    found = rows(VLLM_HEAD + VLLM_SHORT.replace("32768}", "32768, 'max_num_seqs': 8}") + VLLM_REFUSED)
+    assert found["max_num_seqs"].effect == "the KV cache holds 0.75 requests of 32768 tokens at once"
+
+
 def test_an_engine_that_is_not_known_has_no_table(rows: Any) -> None:
     assert rows("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n") == {}
 

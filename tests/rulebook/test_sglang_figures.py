@@ -8,6 +8,7 @@ import pytest
 from analyzer.cases.model import Run
 from analyzer.pipeline import run_pipeline
 from analyzer.rulebook.sglang_figures import budget_figures, context_length, mem_fraction_static, pool_tokens, run_figures, trial_figures
+from tests.sglang_dumps import dump
 
 ARGS = "[2026-03-02 10:00:00] server_args=ServerArgs(model_path='/m', context_length=None, mem_fraction_static={fraction}, tp_size=2)\n"
 TWO_RANKS = """\
@@ -88,3 +89,14 @@ def test_trials_on_both_sides(runs: Any) -> None:
     exceeded = ARGS.format(fraction=0.9) + TWO_RANKS + POOL + EXCEEDED
     assert trial_figures(runs(refused + exceeded)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": 0.9}
     assert trial_figures(runs(refused)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": None}
+
+
+@pytest.mark.parametrize(("release", "expected"), [("0.5.13", False), ("0.5.14", True)])
+def test_the_dump_of_arguments_tells_where_the_draft_model_lies(runs: Any, release: str, expected: bool) -> None:
+    (run,) = runs(dump(release) + TWO_RANKS)
+    assert run_figures(run)["draft_in_static_share"] is expected
+
+
+def test_a_shortened_dump_does_not(runs: Any) -> None:
+    (run,) = runs(ARGS.format(fraction=0.8) + TWO_RANKS)
+    assert run_figures(run)["draft_in_static_share"] is None
