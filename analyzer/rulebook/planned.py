@@ -9,6 +9,7 @@ from typing import Any, Literal
 from analyzer.cases.model import Run
 from analyzer.engines import vllm
 from analyzer.rulebook.sglang_figures import context_length, mem_fraction_static
+from analyzer.rulebook.vllm_cache import window
 from analyzer.rulebook.vllm_figures import utilization_in_effect
 from analyzer.settings.model import Profile
 from analyzer.units import Size
@@ -43,12 +44,12 @@ class Planned:
 def planned_by(profile: Profile, before: Profile, run: Run, share: float | None, more_free: int) -> Planned:
     """Of a profile, with the share that the selector hands to the engine; `before` is the profile with which the run was made."""
     engine = run.engine or "vllm"
-    graphs_off, window = GRAPHS_OFF[engine], WINDOW[engine]
-    removed = before.value(window) is not None and profile.value(window) is None
+    graphs_off, longest = GRAPHS_OFF[engine], WINDOW[engine]
+    removed = before.value(longest) is not None and profile.value(longest) is None
     return Planned(
         share,
         profile.size("kv_cache_memory_bytes"),
-        None if removed else profile.value(window) or window_of(run),
+        None if removed else profile.value(longest) or window_of(run),
         more_free,
         _graphs(run, bool(profile.value(graphs_off)) if profile.value(graphs_off) != before.value(graphs_off) else None),
         profile.value("max_total_tokens"),
@@ -60,12 +61,12 @@ def planned_after(run: Run, changed: Mapping[str, Any], more_free: int) -> Plann
     engine = run.engine or "vllm"
     pinned = next((size for rank in run.ranks if (size := rank.size("kv_pinned")) is not None), None)
     asked = changed.get("kv_cache_memory_bytes")
-    window, graphs_off = WINDOW[engine], GRAPHS_OFF[engine]
+    longest, graphs_off = WINDOW[engine], GRAPHS_OFF[engine]
     cap = changed["max_total_tokens"] if "max_total_tokens" in changed else run.args.get("max_total_tokens")
     return Planned(
         _share(run, changed),
         (Size.exact(asked) if asked is not None else None) if "kv_cache_memory_bytes" in changed else pinned,
-        changed[window] if window in changed else window_of(run),
+        changed[longest] if longest in changed else window_of(run),
         more_free,
         _graphs(run, bool(changed[graphs_off]) if graphs_off in changed else None),
         cap if isinstance(cap, int) else None,
@@ -80,11 +81,7 @@ def window_of(run: Run) -> int | None:
     """The longest request that the run had to hold, in tokens."""
     if run.engine == "sglang":
         return context_length(run)
-    window = run.args.get("max_model_len")
-    if isinstance(window, int):
-        return window
-    printed = (fact.fields.get("max_model_len") for fact in run.all("one_request_does_not_fit"))
-    return next((tokens for tokens in printed if isinstance(tokens, int)), None)
+    return window(run)[0]
 
 
 def _share(run: Run, changed: Mapping[str, Any]) -> float | None:

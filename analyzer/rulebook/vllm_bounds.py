@@ -9,7 +9,6 @@ from analyzer.engines.interval import Bounds, rounded_down, rounded_up
 from analyzer.engines.release import is_within
 from analyzer.engines.vllm_utilization import largest_utilization, utilization_after_refusal, utilization_for
 from analyzer.rulebook.refusal import alone_on_card, refusals, value_to_try
-from analyzer.rulebook.vllm_cache import one_request as one_request  # noqa: PLC0414  (its users take it from here)
 from analyzer.rulebook.vllm_cache import one_request_of
 from analyzer.rulebook.vllm_figures import arena_pinned, utilization_in_effect
 from analyzer.rulebook.vllm_profile import NOTHING, applied_graphs, kv_budget_of, profile_of, total_of

@@ -146,14 +146,8 @@ def one_request_holds(run: Run) -> OneRequest | None:
     return OneRequest(known.low, proved is True) if known is not None else None
 
 
-def one_request(rank: Rank) -> Size | None:
-    """KV cache of one request of the full window, by this rank's messages: as printed, else the cache / the concurrency."""
-    needed, cache = rank.size("kv_needed"), rank.size("kv_cache") or rank.size("kv_pinned")
-    return needed if needed is not None or cache is None else _one_of(cache, requests_at_once(rank), None)
-
-
 def one_request_of(run: Run, rank: Rank) -> Size | None:
-    """The same from all messages of the run, by the tokens of the cache where those tell it better, and of a pinned arena to the byte.
+    """KV cache of one request of the full window: as printed, else the cache / the requests it holds, of a pinned arena to the byte.
 
     Stages of a pipeline have different layers: for those, nothing is told.
     """

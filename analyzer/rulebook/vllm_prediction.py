@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from analyzer.cases.model import Rank, Run
 from analyzer.engines.checks import ROOM, Check, cache_at, not_shown, one_request_fits, room_for_cache, start_up_check, window_is_fitted
-from analyzer.engines.vllm_graphs import graphs_deducted
 from analyzer.rulebook.later_checks import Cache, later_checks
 from analyzer.rulebook.planned import Planned, window_of
-from analyzer.rulebook.vllm_bounds import has_start_up_check, one_request
+from analyzer.rulebook.vllm_bounds import has_start_up_check
+from analyzer.rulebook.vllm_cache import in_proportion, one_request_of
 from analyzer.rulebook.vllm_figures import utilization_in_effect
+from analyzer.rulebook.vllm_profile import applied_graphs, kv_budget_of, total_of
 from analyzer.units import Size, format_bytes
 
 
 def vllm_checks(run: Run, rank: Rank, planned: Planned) -> Iterator[Check]:
     """Those that the figures of this rank allow, in their order."""
-    total, free = rank.size("total"), rank.size("free_at_start")
+    total, free = total_of(run, rank), rank.size("free_at_start")
     if total is not None and free is not None and planned.share is not None and has_start_up_check(run):
         yield start_up_check(free + planned.more_free, total, planned.share)
     then, now = rank.size("kv_pinned") or rank.size("kv_cache"), _cache(run, rank, planned)
@@ -25,7 +26,7 @@ def vllm_checks(run: Run, rank: Rank, planned: Planned) -> Iterator[Check]:
             yield not_shown(ROOM, "the run of the log pinned its KV cache, so nothing measured how much room there is without the pin")
         return
     yield room_for_cache(now)
-    needed, window = one_request(rank), window_of(run)
+    needed, window = one_request_of(run, rank), window_of(run)
     if planned.window == "auto":
         yield window_is_fitted(now)
     elif needed is not None and window and planned.window is not None:
@@ -40,40 +41,31 @@ def _cache(run: Run, rank: Rank, planned: Planned) -> Size | None:
     if planned.arena is not None:
         return planned.arena
     utilization, _ = utilization_in_effect(run)
-    cache, total = rank.size("kv_cache"), rank.size("total")
+    cache, total = kv_budget_of(run, rank), total_of(run, rank)
     if cache is None or total is None or utilization is None or planned.share is None or "kv_pinned" in rank.ledger:
         return None
-    deducted = deducted_graphs(run, rank) if planned.graphs == "none" else None
     at_share = cache_at(cache, utilization, planned.share, total)
-    return at_share + deducted if deducted is not None else at_share
-
-
-def deducted_graphs(run: Run, rank: Rank) -> Size | None:
-    """The estimate of CUDA graphs where it came off the KV cache: by the engine's hint, else by the release. None where it did not."""
-    hint = run.first("cudagraph_profiling_hint")
-    applied = "graphs_in_budget" in hint.fields if hint is not None else graphs_deducted(run.version)
-    estimates = (size for fact in rank.facts if (size := fact.size("cuda_graphs_estimated")) is not None)
-    return next(estimates, None) if applied else None
+    given_back = applied_graphs(run, rank) if planned.graphs == "none" else None
+    return at_share + given_back if given_back is not None and given_back.bytes else at_share
 
 
 def _needed(run: Run, rank: Rank, needed: Size, window: int, window_then: int) -> Size:
-    """KV cache of one request of another window: in proportion, unless layers have states or a sliding window.
+    """KV cache of one request of another window: in proportion, unless layers may have states or a sliding window.
 
     Those do not shrink and grow with it, so a shorter window needs at least its proportion, a longer one at most. Up to the length
     that the engine estimates to fit, no window needs more than the cache that there was.
     """
     if window == window_then:
         return needed
-    ends = sorted((needed.bytes, round(needed.bytes * window / window_then)))
-    low, high = round(ends[0] * needed.low / needed.bytes), round(ends[1] * needed.high / needed.bytes)
+    shares = (window / window_then, window / window_then) if in_proportion(run) else sorted((1, window / window_then))
+    low, high = round(needed.low * shares[0]), round(needed.high * shares[1])
     estimated, cache = run.first("one_request_does_not_fit"), rank.size("kv_cache")
-    fits = estimated.fields.get("estimated_max_model_len") if estimated is not None else None
-    if isinstance(fits, int) and window <= fits and cache is not None:
+    fits = estimated.integer("estimated_max_model_len") if estimated is not None else None
+    if fits is not None and window <= fits and cache is not None:
         high = min(high, cache.low)
-    proportional = ends[0] if window < window_then else ends[1]
-    nominal = min(max(proportional, low), high)
-    low = min(low, nominal)
-    return Size(nominal, low, high, format_bytes(nominal) if low == high else f"{format_bytes(low)} to {format_bytes(high)}")
+    nominal = min(max(round(needed.bytes * window / window_then), low), high)
+    spread = high - low > needed.high - needed.low
+    return Size(nominal, min(low, nominal), high, f"{format_bytes(low)} to {format_bytes(high)}" if spread else format_bytes(nominal))
 
 
 def _left_by_start(rank: Rank) -> Size | None:
