@@ -7,6 +7,6 @@
 
 from analyzer.analysis import Analysis
 from analyzer.pipeline import Device, analyze
-from analyzer.rulebook.question import Question
+from analyzer.what_if.question import Question
 
 __all__ = ["Analysis", "Device", "Question", "analyze"]

@@ -20,12 +20,12 @@ from analyzer.inputs.reader import STANDARD_INPUT, InputError
 from analyzer.outputs import json_schema, print_summary, render
 from analyzer.pipeline import TOOL, Device, Result, run_pipeline, tool
 from analyzer.requirements import RequirementError, holds
-from analyzer.rulebook.question import Question, QuestionError
 from analyzer.rulebook.rule import Rule, RuleError, load_rules
 from analyzer.rulebook.rulebook import load_rulebook
 from analyzer.settings.errors import SettingsError
 from analyzer.settings.writing import write_edits
 from analyzer.units import parse_size
+from analyzer.what_if.question import Question, QuestionError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

@@ -22,13 +22,13 @@ from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Judgement, judge
 from analyzer.rulebook.outlook import outlook
 from analyzer.rulebook.proposals import Proposal, propose, together
-from analyzer.rulebook.question import Question
 from analyzer.rulebook.rulebook import Rulebook, load_rulebook
 from analyzer.rulebook.rungs import ladders_of, log_name
 from analyzer.rulebook.verdict import ladder_verdict, lint_verdict, reach_verdict
-from analyzer.rulebook.what_if import answer
 from analyzer.settings.loading import examine_settings
 from analyzer.settings.patch import FilePatch
+from analyzer.what_if.answer import answer
+from analyzer.what_if.question import Question
 
 TOOL = "vram-postmortem"
 

@@ -14,9 +14,9 @@ from analyzer.facts.extract import Extraction
 from analyzer.facts.fact import Fact
 from analyzer.inputs.document import Document
 from analyzer.inputs.lines import Line
+from analyzer.knobs.table import knobs
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.judge import Judgement, Ruling
-from analyzer.rulebook.knob_table import knobs
 from analyzer.rulebook.proposals import Proposal
 from analyzer.rulebook.verdict import run_verdict
 from analyzer.settings.model import SAFETY_FACTOR

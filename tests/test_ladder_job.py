@@ -17,8 +17,8 @@ from analyzer.analysis import Finding, Patch
 from analyzer.cases.ladder_thresholds import NEAREST
 from analyzer.cli import app
 from analyzer.pipeline import Device, Result, run_pipeline
-from analyzer.rulebook.question import Question
 from analyzer.settings import load_settings
+from analyzer.what_if.question import Question
 
 WITHOUT_BALLAST = 33_136_836_608
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from analyzer.analysis import Expected
 from analyzer.engines import vllm
+from analyzer.figures.measured import Measured
 from analyzer.rulebook.case import Case
-from analyzer.rulebook.measured import Measured
 from analyzer.settings.model import Profile, Settings
 from analyzer.settings.selection import Selection, engine_utilization, exact, select
 from analyzer.units import Size, format_bytes, group_digits

@@ -12,9 +12,9 @@ from analyzer.analysis import Abstention, Advice, Confidence, Evidence
 from analyzer.cases.course import course_of
 from analyzer.cases.events import CUT_TRACEBACK
 from analyzer.cases.model import Event, Rank, Run
+from analyzer.figures.known_arguments import takes
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import Missing, View
-from analyzer.rulebook.knobs import takes
 from analyzer.rulebook.ladder_view import ladder_view
 from analyzer.rulebook.rule import PatchSpec
 from analyzer.rulebook.rulebook import CompiledAdvice, CompiledRule, Expression, Rulebook

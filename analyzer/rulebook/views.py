@@ -15,17 +15,17 @@ from analyzer.cases.left_behind import left_behind
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.facts.fact import Fact
 from analyzer.facts.values import is_implausible
-from analyzer.rulebook import sglang_bounds, vllm_bounds, vllm_figures
+from analyzer.figures import sglang_bounds, vllm_bounds, vllm_figures
+from analyzer.figures.measured import Measured
+from analyzer.figures.omni_figures import omni_event_figures, omni_run_figures
+from analyzer.figures.sglang_figures import budget_figures, pool_figures, run_figures, trial_figures
+from analyzer.figures.sglang_special_pools import special_pool_figures
+from analyzer.figures.vllm_suggestions import suggestion_figures
 from analyzer.rulebook.case import Case
 from analyzer.rulebook.expressions import View
 from analyzer.rulebook.ladder_view import overhead_figures
-from analyzer.rulebook.measured import Measured
-from analyzer.rulebook.omni_figures import omni_event_figures, omni_run_figures
 from analyzer.rulebook.profile_figures import arena_figures, ladder_figures, settings_figures
 from analyzer.rulebook.rulebook import JudgedKinds
-from analyzer.rulebook.sglang_figures import budget_figures, pool_figures, run_figures, trial_figures
-from analyzer.rulebook.sglang_special_pools import special_pool_figures
-from analyzer.rulebook.vllm_suggestions import suggestion_figures
 from analyzer.settings import selection as selector
 from analyzer.settings.model import Profile, Settings
 from analyzer.units import Size

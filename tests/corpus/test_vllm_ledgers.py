@@ -15,13 +15,13 @@ from analyzer.engines.tokens import tokens_in
 from analyzer.engines.vllm import requested_memory
 from analyzer.engines.vllm_budget import gate_shortfall
 from analyzer.engines.vllm_suggestion import suggested
-from analyzer.rulebook.vllm_cache import gpu_blocks, in_proportion, printed_tokens, tokens_by_blocks, tokens_by_requests
-from analyzer.rulebook.vllm_figures import utilization_in_effect
-from analyzer.rulebook.vllm_profile import computed_budget, printed_budget, unexplained
-from analyzer.rulebook.vllm_suggestions import BESIDE_KV
+from analyzer.figures.vllm_cache import gpu_blocks, in_proportion, printed_tokens, tokens_by_blocks, tokens_by_requests
+from analyzer.figures.vllm_figures import utilization_in_effect
+from analyzer.figures.vllm_profile import computed_budget, printed_budget, unexplained
+from analyzer.figures.vllm_suggestions import BESIDE_KV
 from analyzer.units import GIB, MIB, Size
 from tests.corpus.score import cases
-from tests.rulebook.runs import runs_of
+from tests.runs import runs_of
 
 REQUESTED = {
     "vllm-001#1 TP0", "vllm-002#1 TP0", "vllm-005#1 TP0", "vllm-006#1 TP0", "vllm-009#1 TP0", "vllm-014#2 TP0", "vllm-048#1 TP0",
