@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from analyzer.engines.vllm import requested_memory
@@ -17,11 +17,12 @@ GRAPHS, WARM_UP, SERVING = "CUDA graphs", "warm-up", "serving"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: what there is against what it wants; `why` names both."""
+    """One check: what there is against what it wants; `why` names both. `stops` is whether the engine ends when it fails."""
 
     name: str
     outcome: Outcome
     why: str
+    stops: bool = True
 
     def __str__(self) -> str:
         return f"{self.name}: {self.outcome}, {self.why}"
@@ -51,6 +52,13 @@ def room_for_cache(cache: Size) -> Check:
 def one_request_fits(cache: Size, needed: Size, tokens: int) -> Check:
     """Whether the KV cache holds one request of the whole window."""
     return Check(REQUEST, enough(cache, needed), f"{tokens} tokens need {needed} and {cache} are there")
+
+
+def longest_request(cache: Size, needed: Size, tokens: int) -> Check:
+    """SGLang starts with a pool that is smaller than one request of the whole context, and refuses longer ones (tp_worker.py, 0.1.26 -)."""
+    check = one_request_fits(cache, needed, tokens)
+    without = "; the server starts without, and refuses requests that do not fit" if check.outcome != "passes" else ""
+    return replace(check, why=f"{check.why}{without}", stops=False)
 
 
 def window_is_fitted(cache: Size) -> Check:

@@ -26,6 +26,20 @@ def fractions(run: Run) -> Bounds:
 
     The lower end is the fraction of an empty pool where the size of a request is not known.
     """
+    pre, post, context = least_of(run, "free_at_start"), least_of(run, "free_after_load"), context_length(run)
+    found = fractions_with_a_pool(run)
+    if pre is None or post is None or pre.bytes <= 0 or context is None:
+        return found
+    for rank in run.ranks:
+        per_token = token_bytes(rank)
+        if per_token is not None:
+            one = smallest_fraction_for(pre, post, per_token, context) * asked_per_effect(run)
+            found = found.raised(one, f"below, the pool does not hold one request of {context} tokens")
+    return found
+
+
+def fractions_with_a_pool(run: Run) -> Bounds:
+    """The same for a pool of any size: SGLang serves with one that holds no request of the full length, and refuses longer ones."""
     scale = asked_per_effect(run)
     found = _lower_end(run, scale)
     for rank in run.ranks:
@@ -39,14 +53,7 @@ def _lower_end(run: Run, scale: float) -> Bounds:
     if pre is None or post is None or pre.bytes <= 0:
         return Bounds().raised(minimum * scale if minimum else None, "the minimum that the engine prints, at which the pool is empty")
     empty = minimum if minimum is not None else sglang.smallest_fraction(pre, post)
-    found = Bounds().raised(empty * scale, f"below, the weights leave no KV pool: {pre} free before loading, {post} after it")
-    context = context_length(run)
-    for rank in run.ranks:
-        per_token = token_bytes(rank)
-        if per_token is not None and context is not None:
-            one = smallest_fraction_for(pre, post, per_token, context) * scale
-            found = found.raised(one, f"below, the pool does not hold one request of {context} tokens")
-    return found
+    return Bounds().raised(empty * scale, f"below, the weights leave no KV pool: {pre} free before loading, {post} after it")
 
 
 def _upper_end(run: Run, rank: Rank, scale: float, found: Bounds) -> Bounds:
@@ -73,20 +80,30 @@ def _held_beside_pools(rank: Rank, refusal: Refusal) -> str:
     return f", when {held} were taken beside weights and pools: {items}" if items else ""
 
 
-NAMES = ("fraction_to_try", "least_fraction", "lower_fraction", "no_fraction_because", "no_fraction_works")
+NAMES = (
+    "fraction_holds_no_full_request",
+    "fraction_to_try",
+    "least_fraction",
+    "lower_fraction",
+    "no_fraction_because",
+    "no_fraction_works",
+)
 
 
 def bound_figures(run: Run) -> dict[str, Any]:
     """The interval under the names that rules use; of the upper end, only one that is smaller than the fraction asked for."""
     if run.engine != "sglang":
-        return {"no_fraction_works": False}
-    fraction, found = mem_fraction_static(run), fractions(run)
+        return {"fraction_holds_no_full_request": False, "no_fraction_works": False}
+    fraction, found, full = mem_fraction_static(run), fractions_with_a_pool(run), fractions(run)
+    shorter = full.is_empty and not found.is_empty
+    low = found.low if full.is_empty else full.low
     asked = fraction * asked_per_effect(run) if fraction is not None else None
     lower = None if found.high is None or asked is None or found.high >= asked else found.high
     return {
         "lower_fraction": rounded_down(lower) if lower is not None and lower > 0 else None,
-        "least_fraction": rounded_up(found.low) if found.low is not None else None,
-        "fraction_to_try": value_to_try(found.low, lower),
+        "least_fraction": rounded_up(low) if low is not None else None,
+        "fraction_holds_no_full_request": shorter,
+        "fraction_to_try": value_to_try(low, lower),
         "no_fraction_works": found.is_empty and alone_on_card(run),
         "no_fraction_because": found.reason if found.is_empty else None,
     }

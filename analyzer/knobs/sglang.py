@@ -12,7 +12,7 @@ from analyzer.engines.sglang_pool import default_running_requests, smallest_frac
 from analyzer.engines.tokens import concurrency
 from analyzer.figures.argument_source import argument_source
 from analyzer.figures.sglang_automatic import chunk_is_default, default_fraction_of, fraction_is_default, graph_batch_is_default
-from analyzer.figures.sglang_bounds import fractions
+from analyzer.figures.sglang_bounds import fractions, fractions_with_a_pool
 from analyzer.figures.sglang_figures import (
     IN_EFFECT,
     asked_per_effect,
@@ -42,9 +42,14 @@ def sglang_knobs(run: Run) -> Iterator[Shown]:
 def _fraction(run: Run) -> Shown:
     value = mem_fraction_static(run)
     if value is None and (own := default_fraction_of(run)) is not None:
-        return replace(own, bounds=fractions(run), instead=INSTEAD, effect=_fraction_effect(run))
+        return replace(own, bounds=fractions(run), instead=_instead(run), effect=_fraction_effect(run))
     source = "; ".join(filter(None, (_fraction_source(run, value), _automatic(run), _not_in_effect(run, value))))
-    return Shown("mem_fraction_static", value, source, fractions(run), INSTEAD, _fraction_effect(run))
+    return Shown("mem_fraction_static", value, source, fractions(run), _instead(run), _fraction_effect(run))
+
+
+def _instead(run: Run) -> str:
+    """Where only a request of the full length is too large, a shorter one is the first thing to try."""
+    return INSTEAD if fractions_with_a_pool(run).is_empty else f"shorten context_length, or {INSTEAD}"
 
 
 def _automatic(run: Run) -> str:

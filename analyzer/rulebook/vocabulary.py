@@ -9,6 +9,7 @@ from analyzer.grammar import Grammars
 from analyzer.rulebook.rule import Rule
 
 RUN: dict[str, str] = {
+    "fraction_holds_no_full_request": "SGLang: whether no fraction that can work holds a request of the full context length",
     "fraction_to_try": "SGLang: the largest two-decimal fraction that leaves a place for what was refused and a pool for one request",
     "largest_utilization": "vLLM: the largest utilization by the start-up check and by what was taken or refused beside the KV cache",
     "least_fraction": "SGLang: the fraction whose pool holds one request, or is empty where the size of a request is not known",

@@ -52,9 +52,9 @@ def answer_from_log(case: Case, question: Question) -> WhatIf:
 def _expected(checks: Sequence[Check], untold: Sequence[str]) -> Expected:
     if untold:
         return "cannot tell"
-    if any(check.outcome == "fails" for check in checks):
+    if any(check.outcome == "fails" and check.stops for check in checks):
         return "fails"
-    start = [check for check in checks if check.name != SERVING]
+    start = [check for check in checks if check.stops and check.name != SERVING]
     return "starts" if start and all(check.outcome == "passes" for check in start) else "cannot tell"
 
 

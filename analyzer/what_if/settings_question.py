@@ -142,7 +142,7 @@ def _beside_the_figures(run: Run, before: Profile, after: Profile) -> list[str]:
 def _expected(found: Forecast, checks: Sequence[Check], untold: Sequence[str]) -> Expected:
     if found.expected == "starts" and untold:
         return "cannot tell"
-    return "fails" if not untold and any(check.outcome == "fails" for check in checks) else found.expected
+    return "fails" if not untold and any(check.outcome == "fails" and check.stops for check in checks) else found.expected
 
 
 def _signed(amount: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyzer.cases.model import Rank, Run
 from analyzer.engines import sglang
-from analyzer.engines.checks import Check, cache_at, one_request_fits, room_for_cache
+from analyzer.engines.checks import Check, cache_at, longest_request, room_for_cache
 from analyzer.engines.tokens import pool_for
 from analyzer.figures.sglang_figures import asked_per_effect, least_of, mem_fraction_static, token_bytes
 from analyzer.units import Size
@@ -28,7 +28,7 @@ def sglang_checks(run: Run, rank: Rank, planned: Planned) -> Iterator[Check]:
     yield room_for_cache(now)
     per_token = token_bytes(rank)
     if per_token is not None and isinstance(planned.window, int):
-        yield one_request_fits(now, pool_for(planned.window, per_token), planned.window)
+        yield longest_request(now, pool_for(planned.window, per_token), planned.window)
     yield from later_checks(run, rank, Cache(then, now - planned.more_free, _left_by_start(rank)), planned.graphs)
 
 

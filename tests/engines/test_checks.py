@@ -2,7 +2,16 @@
 
 import pytest
 
-from analyzer.engines.checks import beside_cache, cache_at, came_through, enough, one_request_fits, room_for_cache, start_up_check
+from analyzer.engines.checks import (
+    beside_cache,
+    cache_at,
+    came_through,
+    enough,
+    longest_request,
+    one_request_fits,
+    room_for_cache,
+    start_up_check,
+)
 from analyzer.units import GIB, Size, parse_size
 
 
@@ -31,6 +40,14 @@ def test_room_for_the_cache(cache: float, outcome: str) -> None:
 def test_one_request_is_held_against_the_cache() -> None:
     assert one_request_fits(gib(4.28), gib(4.7), 393216).outcome == "fails"
     assert one_request_fits(gib(4.84), gib(4.7), 393216).why == "393216 tokens need 4.70 GiB and 4.84 GiB are there"
+
+
+def test_a_pool_below_one_request_does_not_stop_sglang() -> None:
+    check = longest_request(gib(2.4), gib(3.15), 32768)
+    assert (check.outcome, check.stops) == ("fails", False)
+    assert check.why == "32768 tokens need 3.15 GiB and 2.40 GiB are there; the server starts without, and refuses requests that do not fit"
+    assert longest_request(gib(4), gib(3.15), 32768).why == "32768 tokens need 3.15 GiB and 4.00 GiB are there"
+    assert one_request_fits(gib(2.4), gib(3.15), 32768).stops
 
 
 def test_a_refused_allocation_finds_what_a_smaller_cache_leaves() -> None:

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
+from analyzer.engines.release import value_since
 from analyzer.engines.sglang_default_fraction import default_fraction
 from analyzer.engines.sglang_effective import explanations
 from analyzer.engines.sglang_headroom import direction_for_draft_weights, draft_weights_in_static_share
 from analyzer.engines.sglang_launch import Launch, default_chunk
 from analyzer.engines.sglang_prefill_graphs import captured_token_counts, maximum_tokens
 from analyzer.engines.sglang_reserve import reserve
+from analyzer.engines.sglang_two_pools import SLOTS_AS_ASKED, WINDOW_SIZED_BY_REQUESTS
 from analyzer.engines.sglang_vlm import ADJUSTMENTS, fraction_in_effect, vision_adjustment
 from tests.engines.cards import A6000, B200, H20, H100, H200, RTX_5090
 
@@ -160,3 +162,23 @@ def test_where_a_draft_models_weights_go(release: str, inside: bool | None, dire
 def test_a_reason_starts_or_ends(last: str, first: str, text: str, starts: bool) -> None:
     before, after = ({found.text for implied in (0.7, 0.9) for found in explanations(0.8, implied, Version(it))} for it in (last, first))
     assert (text in before, text in after) == (not starts, starts)
+
+
+# ---- models with two pools
+
+
+@pytest.mark.parametrize(
+    ("release", "as_asked", "by_requests"),
+    [
+        # whether --max-mamba-cache-size gives the slots, whether --max-running-requests sizes the window pool
+        ("0.5.1.post3", None, False),
+        ("0.5.2", True, False),
+        ("0.5.6.post2", False, False),
+        ("0.5.7", True, False),
+        ("0.5.13.post1", True, False),
+        ("0.5.14", True, True),
+    ],
+)
+def test_how_the_two_pools_are_sized(release: str, as_asked: bool | None, by_requests: bool) -> None:
+    assert value_since(SLOTS_AS_ASKED, Version(release)) is as_asked
+    assert value_since(WINDOW_SIZED_BY_REQUESTS, Version(release)) is by_requests

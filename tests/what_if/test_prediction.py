@@ -137,21 +137,23 @@ def test_without_graphs_their_estimate_goes_to_the_cache(run_of: Any) -> None:
     assert room.why == "409.60 MiB left for it", "0.40 GiB: 0.19 estimates and does not deduct"
 
 
+SERVED = (
+    SGLANG
+    + SGLANG_POOL.partition("torch.Out")[0]
+    + (
+        "[2026-03-02 10:01:30] Capture cuda graph end. Time elapsed: 9.00 s. mem usage=1.50 GB. avail mem=4.10 GB.\n"
+        "[2026-03-02 10:01:31] max_total_num_tokens=103219, chunked_prefill_size=8192, max_prefill_tokens=16384, "
+        "max_running_requests=2048, context_len=8192, available_gpu_mem=4.00 GB\n"
+        "[2026-03-02 10:01:40] The server is fired up and ready to roll!\n"
+    )
+)
+
+
 def test_a_start_that_came_through_lends_what_it_had_left(run_of: Any) -> None:
     """The start left 4.00 GiB, and 0.03 more of 78 GiB are 2.34."""
-    served = (
-        SGLANG
-        + SGLANG_POOL.partition("torch.Out")[0]
-        + (
-            "[2026-03-02 10:01:30] Capture cuda graph end. Time elapsed: 9.00 s. mem usage=1.50 GB. avail mem=4.10 GB.\n"
-            "[2026-03-02 10:01:31] max_total_num_tokens=103219, chunked_prefill_size=8192, max_prefill_tokens=16384, "
-            "max_running_requests=2048, context_len=8192, available_gpu_mem=4.00 GB\n"
-            "[2026-03-02 10:01:40] The server is fired up and ready to roll!\n"
-        )
-    )
-    assert outcomes(run_of(served), {}) == "PPPPP"
-    assert outcomes(run_of(served), {"mem_fraction_static": 0.88}) == "PPPP-", "serving may have needed what is taken now"
-    assert outcomes(run_of(served), {"mem_fraction_static": 0.91}) == "PP---", "4.68 GiB more than the pools had"
+    assert outcomes(run_of(SERVED), {}) == "PPPPP"
+    assert outcomes(run_of(SERVED), {"mem_fraction_static": 0.88}) == "PPPP-", "serving may have needed what is taken now"
+    assert outcomes(run_of(SERVED), {"mem_fraction_static": 0.91}) == "PP---", "4.68 GiB more than the pools had"
 
 
 def test_nothing_is_predicted_without_figures(run_of: Any) -> None:
@@ -232,3 +234,11 @@ def test_an_argument_without_a_formula_leaves_the_end_open() -> None:
     assert found is not None
     assert found.expected == "cannot tell"
     assert any(reason.startswith("What max_num_seqs changes") for reason in found.reasons)
+
+
+def test_sglang_starts_with_a_pool_below_one_request(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(SERVED, encoding="utf-8")
+    found = analyze([tmp_path / "a.log"], question=Question(("context_length=131072",))).what_if
+    assert found is not None
+    assert found.expected == "starts"
+    assert "refuses requests that do not fit" in {check.name: check.why for check in found.checks}["one request of the full window"]
