@@ -11,7 +11,10 @@ from analyzer.figures.argument_source import argument_source
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`instead` is what else to change where no value works; `effect` what a change does, empty where nothing computes it."""
+    """`instead` is what else to change where no value works, `note` what the values that work do not give; `effect` what a change does.
+
+    Each is empty where nothing computes it.
+    """
 
     knob: str
     value: int | float | str | None = None
@@ -19,6 +22,7 @@ class Shown:
     bounds: Bounds = field(default_factory=Bounds)
     instead: str = ""
     effect: str = ""
+    note: str = ""
 
 
 def argument(run: Run, name: str) -> tuple[int | float | None, str]:

@@ -41,15 +41,20 @@ def sglang_knobs(run: Run) -> Iterator[Shown]:
 
 def _fraction(run: Run) -> Shown:
     value = mem_fraction_static(run)
+    bounds, note = _bounds(run)
     if value is None and (own := default_fraction_of(run)) is not None:
-        return replace(own, bounds=fractions(run), instead=_instead(run), effect=_fraction_effect(run))
+        return replace(own, bounds=bounds, instead=INSTEAD, effect=_fraction_effect(run), note=note)
     source = "; ".join(filter(None, (_fraction_source(run, value), _automatic(run), _not_in_effect(run, value))))
-    return Shown("mem_fraction_static", value, source, fractions(run), _instead(run), _fraction_effect(run))
+    return Shown("mem_fraction_static", value, source, bounds, INSTEAD, _fraction_effect(run), note)
 
 
-def _instead(run: Run) -> str:
-    """Where only a request of the full length is too large, a shorter one is the first thing to try."""
-    return INSTEAD if fractions_with_a_pool(run).is_empty else f"shorten context_length, or {INSTEAD}"
+def _bounds(run: Run) -> tuple[Bounds, str]:
+    """Those that hold a request of the full length; where there are none, those of any pool, and that it holds shorter ones."""
+    full, any_pool = fractions(run), fractions_with_a_pool(run)
+    if not full.is_empty or any_pool.is_empty or full.low is None:
+        return full, ""
+    needed = f"one request of {context_length(run)} tokens needs at least {rounded_up(full.low):g}"
+    return any_pool, f"{needed}, so shorten context_length with it"
 
 
 def _automatic(run: Run) -> str:

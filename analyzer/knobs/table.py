@@ -32,7 +32,7 @@ def _record(row: Shown) -> KnobRecord:
     low, high = _on_grid(row.bounds.low, rounded_up), _on_grid(row.bounds.high, rounded_down)
     at_least = f"at least {_written(row.knob, low)} ({row.bounds.low_because})" if low is not None else ""
     at_most = f"at most {_written(row.knob, high)} ({row.bounds.high_because})" if high is not None else ""
-    works = ", ".join(filter(None, (at_least, at_most)))
+    works = "; ".join(filter(None, (", ".join(filter(None, (at_least, at_most))), row.note)))
     if row.bounds.is_empty:
         works = f"no value works: {works}; {row.instead}"
     return KnobRecord(knob=row.knob, value=row.value, source=row.source, low=low, high=high, works=works, effect=row.effect)
