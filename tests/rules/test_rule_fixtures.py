@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from analyzer import analyze
 from analyzer.content import content_folder
-from analyzer.pipeline import Device
+from analyzer.pipeline import Device, run_pipeline
 from analyzer.rulebook.rule import load_rules
+from tests.agreement import contradictions
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "rules"
 RULES = {rule.id: rule for rule in load_rules([content_folder("rules")])}
@@ -41,7 +41,9 @@ def test_rule_on_its_fixture(rule: str, example: dict[str, Any], tmp_path: Path)
         inputs.append(tmp_path / "receipts.jsonl")
         inputs[-1].write_text(example["receipts"], encoding="utf-8")
     device = Device(example.get("total"), example.get("most_free"))
-    analysis = analyze(inputs, settings, device=device)
+    result = run_pipeline(inputs, settings, device=device)
+    analysis = result.analysis
+    assert contradictions(result) == []
     fired = [finding for finding in analysis.findings if finding.rule == rule]
     abstained = [entry for entry in analysis.abstentions if entry.rule == rule]
     assert example["expect"] in ("fires", "silent", "abstains")
