@@ -108,6 +108,8 @@ class RunRecord(Record):
     ranks: list[RankRecord] = []
     knobs: list[KnobRecord] = Field(default=[], exclude=True)
     """The settings that bear on memory, as far as the log shows anything of them."""
+    release: str = Field(default="", exclude=True)
+    """The engine's release for the reader: as printed, else those whose arguments the log shows; empty when nothing tells."""
 
 
 class Evidence(Record):

@@ -10,8 +10,10 @@ from analyzer.cases.ladder import Ladder, Rung, to_record
 from analyzer.cases.ladder_probe import next_probe
 from analyzer.cases.model import Item, Rank, Run
 from analyzer.cases.ranks import has_workers, rank_name
+from analyzer.engines.sglang_release import Releases
 from analyzer.facts.extract import Extraction
 from analyzer.facts.fact import Fact
+from analyzer.figures.sglang_launch_of_run import releases_of_run
 from analyzer.inputs.document import Document
 from analyzer.inputs.lines import Line
 from analyzer.knobs.table import knobs
@@ -55,7 +57,17 @@ def run_record(run: Run, judgement: Judgement) -> RunRecord:
         path=run.choice.path,
         ranks=[_rank_record(rank) for rank in run.ranks],
         knobs=knobs(run),
+        release=_release(run),
     )
+
+
+NARROW = 4
+"""Of so few releases a reader profits; "0.1.26 or later" says nothing."""
+
+
+def _release(run: Run) -> str:
+    told = releases_of_run(run) if run.engine == "sglang" else None
+    return f"{told} by its arguments" if isinstance(told, Releases) and len(told.sampled) <= NARROW else run.version_text or ""
 
 
 def _rank_record(rank: Rank) -> RankRecord:

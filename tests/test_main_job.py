@@ -9,6 +9,7 @@ import pytest
 
 from analyzer import Analysis, analyze
 from analyzer.analysis import Advice, Finding
+from tests.sglang_dumps import dump
 
 Place = Path
 
@@ -170,3 +171,18 @@ def test_document_b_encoder_is_reserve(document_b: Place) -> None:
     assert (analysis.verdict.outcome, analysis.verdict.cause) == ("degraded", "multimodal-encoder-oom")
     assert "left free for it" in analysis.verdict.summary
     assert not [entry for entry in analysis.verdict.advice if entry.direction == "raise" and entry.knob == "mem_fraction_static"]
+
+
+@pytest.mark.parametrize(
+    ("line", "release"),
+    [
+        pytest.param(dump("0.5.9"), "0.5.9 by its arguments", id="the names of a whole dump tell it"),
+        pytest.param(
+            "server_args=ServerArgs(model_path='/m', tp_size=1, mem_fraction_static=0.8)\n", "", id="few names leave too many open"
+        ),
+    ],
+)
+def test_the_reader_is_told_the_release_that_arguments_show(tmp_path: Path, line: str, release: str) -> None:
+    (tmp_path / "a.log").write_text(line, encoding="utf-8")
+    (run,) = analyze([tmp_path / "a.log"]).runs
+    assert (run.engine, run.engine_version, run.release) == ("sglang", None, release)

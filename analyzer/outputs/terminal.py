@@ -126,7 +126,7 @@ def _verdict(verdict: Verdict, runs: list[RunRecord]) -> Iterator[RenderableType
 
 
 def _engines(runs: list[RunRecord]) -> list[str]:
-    named = [" ".join(filter(None, (ENGINE_NAMES[run.engine], printable(run.engine_version or "")))) for run in runs if run.engine]
+    named = [" ".join(filter(None, (ENGINE_NAMES[run.engine], printable(run.release)))) for run in runs if run.engine]
     return list(dict.fromkeys(named))
 
 

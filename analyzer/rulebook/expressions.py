@@ -106,7 +106,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "percent": lambda value: f"{100 * value:.0f} %",
     "grouped": lambda value: group_digits(int(value)),
     "listed": lambda values: ", ".join(map(str, values)),
-    "clause": lambda text: str(text).rstrip(" ."),
+    "clause": lambda text: str(text).rstrip(" .:"),
 }
 
 

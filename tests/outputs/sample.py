@@ -181,6 +181,7 @@ def crash_analysis(text: str = "") -> Analysis:
                 input="crash.log",
                 engine="vllm",
                 engine_version="0.24.0",
+                release="0.24.0",
                 outcome="failed",
                 phase="warmup",
                 args={"kv_cache_memory_bytes": 5_200_000_000, "max_model_len": 393_216, "served_model_name": f"/models/served{text}"},
