@@ -29,14 +29,17 @@ def run_figures(run: Run) -> dict[str, Any]:
     return {
         "arena_pinned": arena_pinned(run),
         "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
-        "waiting_at_full_cache": max(
-            (fact.integer("waiting") or 0 for fact in run.all("stats") if (fact.number("kv_cache_usage") or 0) >= FULL_CACHE_PERCENT),
-            default=None,
-        ),
-        "kv_cache_usage": max((usage for fact in run.all("stats") if (usage := fact.number("kv_cache_usage")) is not None), default=None),
+        "waiting_at_full_cache": lambda: waiting_at_full_cache(run),
+        "kv_cache_usage": lambda: max((fact.number("kv_cache_usage") or 0 for fact in run.all("stats")), default=0) or None,
         "utilization": utilization,
         "utilization_source": source,
     }
+
+
+def waiting_at_full_cache(run: Run) -> int | None:
+    """The most requests that waited while the KV cache was as good as full; None when it never was."""
+    full = (fact for fact in run.all("stats") if (fact.number("kv_cache_usage") or 0) >= FULL_CACHE_PERCENT)
+    return max((fact.integer("waiting") or 0 for fact in full), default=None)
 
 
 def arena_pinned(run: Run) -> bool:
