@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +15,8 @@ from analyzer.figures.sglang_automatic import (
     graph_batch_is_default,
     was_asked,
 )
-from analyzer.pipeline import run_pipeline
-from tests.loading import grammars_and_rules_kept
+from tests.runs import run_of
 from tests.sglang_dumps import dump
-
-Read = Callable[[str], Run]
 
 H100 = "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:00:09.0 Off |                    0 |\n"
 H100_USED = "| N/A   29C    P0              73W / 700W |      0MiB / 81559MiB |      0%      Default |\n"
@@ -44,23 +39,6 @@ WITH_PREFILL = {**ONE_CARD, "chunked_prefill_size": 8192, "cuda_graph_config": {
 WITHOUT_PREFILL = {**ONE_CARD, "chunked_prefill_size": 8192, "cuda_graph_config": {"decode": DECODE_256, "prefill": GRAPHS_OFF}}
 DP8 = {**ONE_CARD, "tp_size": 8, "dp_size": 8, "enable_dp_attention": True, "chunked_prefill_size": 1024, "cuda_graph_max_bs": 256}
 MI355X = {**ONE_CARD, "tp_size": 8, "chunked_prefill_size": 16384, "cuda_graph_max_bs": 512}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def kept() -> Iterator[None]:
-    with grammars_and_rules_kept():
-        yield
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    def one(text: str) -> Run:
-        log = tmp_path / "crash.log"
-        log.write_text(text, encoding="utf-8")
-        (run,) = run_pipeline([log]).case.runs
-        return run
-
-    return one
 
 
 ROWS: list[tuple[str, str, float, dict[str, Any], str, str]] = [
@@ -95,16 +73,14 @@ ROWS: list[tuple[str, str, float, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("release", "fraction", "shown", "card", "expected"), [pytest.param(*row[1:], id=row[0]) for row in ROWS])
-def test_the_engines_own_value_is_recognized(
-    read: Read, release: str, fraction: float, shown: dict[str, Any], card: str, expected: str
-) -> None:
-    run = read(dump(release, mem_fraction_static=fraction, **shown) + card)
+def test_the_engines_own_value_is_recognized(release: str, fraction: float, shown: dict[str, Any], card: str, expected: str) -> None:
+    run = run_of(dump(release, mem_fraction_static=fraction, **shown) + card)
     assert fraction_is_default(run, fraction) == f"automatic: the default of {expected}"
 
 
-def test_a_value_reduced_for_a_multimodal_model(read: Read) -> None:
+def test_a_value_reduced_for_a_multimodal_model() -> None:
     fraction = 0.835 * 0.95 * (1 - 0.1 * (32 * 1280**2 / (24 * 1024**2) - 1))
-    run = read(dump("0.5.9", mem_fraction_static=fraction, **SMALL) + H100_USED)
+    run = run_of(dump("0.5.9", mem_fraction_static=fraction, **SMALL) + H100_USED)
     expected = "automatic: the default of SGLang 0.5.9 for a card of 81559 MiB, tp 1, reduced for a multimodal model"
     assert fraction_is_default(run, fraction) == expected
 
@@ -127,12 +103,12 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("log", "fraction"), [pytest.param(*row[1:], id=row[0]) for row in SILENT])
-def test_nothing_is_said_where_it_cannot_be_told(read: Read, log: str, fraction: float) -> None:
-    assert fraction_is_default(read(log), fraction) == ""
+def test_nothing_is_said_where_it_cannot_be_told(log: str, fraction: float) -> None:
+    assert fraction_is_default(run_of(log), fraction) == ""
 
 
-def test_two_decimals_that_a_command_line_does_not_ask_for(read: Read) -> None:
-    run = read(COMMAND + dump("0.5.18", mem_fraction_static=0.83, **WITH_PREFILL) + H100_USED)
+def test_two_decimals_that_a_command_line_does_not_ask_for() -> None:
+    run = run_of(COMMAND + dump("0.5.18", mem_fraction_static=0.83, **WITH_PREFILL) + H100_USED)
     assert fraction_is_default(run, 0.83) == "automatic: the default of SGLang 0.5.18 for a card of 81559 MiB, tp 1"
 
 
@@ -148,12 +124,12 @@ def test_two_decimals_that_a_command_line_does_not_ask_for(read: Read) -> None:
     ],
     ids=["a command line without it", "with it", "a configuration file", "a dump with a value", "a dump without one", "nothing"],
 )
-def test_whether_the_fraction_was_asked_for(read: Read, log: str, expected: bool | None) -> None:
-    assert was_asked(read(log + FREE), "mem_fraction_static") is expected
+def test_whether_the_fraction_was_asked_for(log: str, expected: bool | None) -> None:
+    assert was_asked(run_of(log + FREE), "mem_fraction_static") is expected
 
 
-def not_shown(read: Read, release: str, command: str = COMMAND, card: str = H100_USED, model: str = "LlamaForCausalLM") -> Run:
-    return replace(read(command + FREE + LOADED.format(model) + card), version_text=release)
+def not_shown(release: str, command: str = COMMAND, card: str = H100_USED, model: str = "LlamaForCausalLM") -> Run:
+    return replace(run_of(command + FREE + LOADED.format(model) + card), version_text=release)
 
 
 @pytest.mark.parametrize(
@@ -166,8 +142,8 @@ def not_shown(read: Read, release: str, command: str = COMMAND, card: str = H100
         ("0.5.10", H100_USED, "0.816 to 0.835", "default of SGLang 0.5.10 for a card of 81559 MiB, tp 1"),
     ],
 )
-def test_a_value_that_the_log_does_not_show(read: Read, release: str, card: str, value: float | str, source: str) -> None:
-    row = default_fraction_of(not_shown(read, release, card=card))
+def test_a_value_that_the_log_does_not_show(release: str, card: str, value: float | str, source: str) -> None:
+    row = default_fraction_of(not_shown(release, card=card))
     assert row is not None
     assert (row.value, row.source) == (value, source)
 
@@ -184,16 +160,16 @@ def test_a_value_that_the_log_does_not_show(read: Read, release: str, card: str,
     ],
     ids=["asked for", "no command line", "only the free memory hints at the card", "multimodal", "of a model that may be", "no release"],
 )
-def test_no_value_is_made_up(read: Read, changed: dict[str, str]) -> None:
-    assert default_fraction_of(not_shown(read, **{"release": "0.5.2", **changed})) is None
+def test_no_value_is_made_up(changed: dict[str, str]) -> None:
+    assert default_fraction_of(not_shown(**{"release": "0.5.2", **changed})) is None
 
 
-def test_chunk_and_graphs_that_nobody_asked_for(read: Read) -> None:
+def test_chunk_and_graphs_that_nobody_asked_for() -> None:
     source = "default of SGLang 0.5.9 for a card of 81559 MiB, tp 1"
-    run = read(COMMAND + dump("0.5.9", mem_fraction_static=0.835, **SMALL) + H100_USED)
+    run = run_of(COMMAND + dump("0.5.9", mem_fraction_static=0.835, **SMALL) + H100_USED)
     assert chunk_is_default(run, 8192) == (8192, source)
     assert graph_batch_is_default(run, 256) == (256, source)
-    unseen = not_shown(read, "0.5.9")
+    unseen = not_shown("0.5.9")
     assert chunk_is_default(unseen, None) == (8192, source)
     assert graph_batch_is_default(unseen, None) == (256, source)
 
@@ -202,22 +178,22 @@ def test_chunk_and_graphs_that_nobody_asked_for(read: Read) -> None:
     ("mib", "earlier", "later", "values"),
     [(30_000, "0.4.7", "0.4.7.post1", (8192, 2048)), (46_068, "0.5.2", "0.5.3", (8192, 4096)), (32_607, "0.5.19", "0.5.20", (2048, 4096))],
 )
-def test_the_default_chunk_changes_with_the_release(read: Read, mib: int, earlier: str, later: str, values: tuple[int, int]) -> None:
+def test_the_default_chunk_changes_with_the_release(mib: int, earlier: str, later: str, values: tuple[int, int]) -> None:
     card = H100_USED.replace("81559", str(mib))
-    assert tuple(chunk_is_default(not_shown(read, release, card=card), None)[0] for release in (earlier, later)) == values
+    assert tuple(chunk_is_default(not_shown(release, card=card), None)[0] for release in (earlier, later)) == values
 
 
 @pytest.mark.parametrize(("release", "expected"), [("0.5.2", None), ("0.5.3", 256)])
-def test_the_graphs_have_no_default_by_card_before(read: Read, release: str, expected: int | None) -> None:
-    assert graph_batch_is_default(not_shown(read, release), None)[0] == expected
+def test_the_graphs_have_no_default_by_card_before(release: str, expected: int | None) -> None:
+    assert graph_batch_is_default(not_shown(release), None)[0] == expected
 
 
-def test_a_chunk_that_may_have_been_asked_for(read: Read) -> None:
-    run = read(dump("0.5.9", mem_fraction_static=0.835, **SMALL) + H100_USED)
+def test_a_chunk_that_may_have_been_asked_for() -> None:
+    run = run_of(dump("0.5.9", mem_fraction_static=0.835, **SMALL) + H100_USED)
     assert chunk_is_default(run, 8192) == (8192, "")
     assert graph_batch_is_default(run, 256) == (256, "")
 
 
-def test_a_chunk_that_is_not_the_default(read: Read) -> None:
-    run = read(COMMAND + dump("0.5.9", mem_fraction_static=0.835, **{**SMALL, "chunked_prefill_size": 4096}) + H100_USED)
+def test_a_chunk_that_is_not_the_default() -> None:
+    run = run_of(COMMAND + dump("0.5.9", mem_fraction_static=0.835, **{**SMALL, "chunked_prefill_size": 4096}) + H100_USED)
     assert chunk_is_default(run, 4096) == (4096, "")

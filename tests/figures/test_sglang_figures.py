@@ -1,13 +1,9 @@
 """The quantities of SGLang runs that rules name, from logs."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from analyzer.cases.model import Run
 from analyzer.figures.sglang_figures import budget_figures, context_length, mem_fraction_static, pool_tokens, run_figures, trial_figures
-from analyzer.pipeline import run_pipeline
+from tests.runs import runs_of
 from tests.sglang_dumps import dump
 
 ARGS = "[2026-03-02 10:00:00] server_args=ServerArgs(model_path='/m', context_length=None, mem_fraction_static={fraction}, tp_size=2)\n"
@@ -29,18 +25,8 @@ EXCEEDED = (
 )
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Any:
-    def read(text: str) -> list[Run]:
-        log = tmp_path / "crash.log"
-        log.write_text(text, encoding="utf-8")
-        return list(run_pipeline([log]).case.runs)
-
-    return read
-
-
-def test_the_budget_is_that_of_the_poorest_rank(runs: Any) -> None:
-    (run,) = runs(ARGS.format(fraction=0.8) + TWO_RANKS + REFUSED)
+def test_the_budget_is_that_of_the_poorest_rank() -> None:
+    (run,) = runs_of(ARGS.format(fraction=0.8) + TWO_RANKS + REFUSED)
     figures = budget_figures(run, run.ranks[0])
     assert (figures["pre"].text, figures["post"].text) == ("72.00 GB", "12.00 GB")
     assert figures["kv_budget"].gib == pytest.approx(-2.4)
@@ -50,53 +36,53 @@ def test_the_budget_is_that_of_the_poorest_rank(runs: Any) -> None:
     assert (told["least_free_rank"], told["least_free"].text, told["most_free"].text) == ("TP1", "72.00 GB", "78.00 GB")
 
 
-def test_the_minimum_that_the_engine_prints_goes_before_the_computed_one(runs: Any) -> None:
+def test_the_minimum_that_the_engine_prints_goes_before_the_computed_one() -> None:
     refusal = (
         "ValueError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.8. "
         "Raise --mem-fraction-static above 0.835 (minimum viable = 1 - available/pre = 0.8345).\n"
     )
-    (run,) = runs(TWO_RANKS + refusal)
+    (run,) = runs_of(TWO_RANKS + refusal)
     assert (budget_figures(run, None)["smallest_fraction"], mem_fraction_static(run)) == (0.8345, 0.8)
 
 
-def test_no_fraction_is_suggested_where_none_is_left(runs: Any) -> None:
-    (run,) = runs("[2026-03-02 10:01:02 TP0] Load weight end. type=L, avail mem=0.50 GB, mem usage=78.00 GB.\n" + REFUSED)
+def test_no_fraction_is_suggested_where_none_is_left() -> None:
+    (run,) = runs_of("[2026-03-02 10:01:02 TP0] Load weight end. type=L, avail mem=0.50 GB, mem usage=78.00 GB.\n" + REFUSED)
     figures = budget_figures(run, run.ranks[0])
     assert figures["smallest_fraction"] > 0.99
     assert figures["suggested_fraction"] is None
 
 
-def test_a_reduced_fraction_is_the_one_in_effect(runs: Any) -> None:
+def test_a_reduced_fraction_is_the_one_in_effect() -> None:
     line = "[2025-03-28 10:00:02 TP0] Automatically reduce --mem-fraction-static to 0.792 because this is a multimodal model.\n"
-    (run,) = runs(ARGS.format(fraction=0.88) + line + TWO_RANKS + REFUSED)
+    (run,) = runs_of(ARGS.format(fraction=0.88) + line + TWO_RANKS + REFUSED)
     assert (mem_fraction_static(run), run_figures(run)["asked_fraction"]) == (0.792, 0.88)
     assert budget_figures(run, None)["suggested_fraction"] == 0.96, "(0.8333 + 0.03) x 0.88 / 0.792"
 
 
-def test_one_request_of_full_length_needs_a_larger_pool(runs: Any) -> None:
-    (run,) = runs(ARGS.format(fraction=0.8) + TWO_RANKS + POOL + END)
+def test_one_request_of_full_length_needs_a_larger_pool() -> None:
+    (run,) = runs_of(ARGS.format(fraction=0.8) + TWO_RANKS + POOL + END)
     assert (pool_tokens(run), context_length(run)) == (32768, 131072)
     assert budget_figures(run, run.ranks[0])["fraction_for_one_request"] == 0.945, "(60 + 8) / 72"
 
 
-def test_another_engine_has_none_of_these(runs: Any) -> None:
-    (run,) = runs("INFO 01-01 10:00:00 [gpu_worker.py:1] Available KV cache memory: 4.00 GiB\n")
+def test_another_engine_has_none_of_these() -> None:
+    (run,) = runs_of("INFO 01-01 10:00:00 [gpu_worker.py:1] Available KV cache memory: 4.00 GiB\n")
     assert budget_figures(run, None) == {}
 
 
-def test_trials_on_both_sides(runs: Any) -> None:
+def test_trials_on_both_sides() -> None:
     refused = ARGS.format(fraction=0.8) + TWO_RANKS + REFUSED
     exceeded = ARGS.format(fraction=0.9) + TWO_RANKS + POOL + EXCEEDED
-    assert trial_figures(runs(refused + exceeded)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": 0.9}
-    assert trial_figures(runs(refused)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": None}
+    assert trial_figures(runs_of(refused + exceeded)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": 0.9}
+    assert trial_figures(runs_of(refused)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": None}
 
 
 @pytest.mark.parametrize(("release", "expected"), [("0.5.13", False), ("0.5.14", True)])
-def test_the_dump_of_arguments_tells_where_the_draft_model_lies(runs: Any, release: str, expected: bool) -> None:
-    (run,) = runs(dump(release) + TWO_RANKS)
+def test_the_dump_of_arguments_tells_where_the_draft_model_lies(release: str, expected: bool) -> None:
+    (run,) = runs_of(dump(release) + TWO_RANKS)
     assert run_figures(run)["draft_in_static_share"] is expected
 
 
-def test_a_shortened_dump_does_not(runs: Any) -> None:
-    (run,) = runs(ARGS.format(fraction=0.8) + TWO_RANKS)
+def test_a_shortened_dump_does_not() -> None:
+    (run,) = runs_of(ARGS.format(fraction=0.8) + TWO_RANKS)
     assert run_figures(run)["draft_in_static_share"] is None

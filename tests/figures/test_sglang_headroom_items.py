@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from analyzer.cases.model import Rank
 from analyzer.figures.sglang_bounds import fractions
 from analyzer.figures.sglang_headroom_items import free_after_pools, headroom_items, itemized, taken_beside_pools
-from analyzer.pipeline import run_pipeline
 from analyzer.units import GIB, Size
-from tests.loading import grammars_and_rules_kept
+from tests.runs import run_of
 
 Read = Callable[[str], Rank]
 
@@ -47,25 +45,10 @@ REFUSED = (
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
-def kept() -> Iterator[None]:
-    with grammars_and_rules_kept():
-        yield
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "crash.log"
-
-
-@pytest.fixture
-def read(log: Path) -> Read:
-    def one(text: str) -> Rank:
-        log.write_text(ARGS + text, encoding="utf-8")
-        (rank,) = run_pipeline([log]).case.runs[0].ranks
-        return rank
-
-    return one
+def rank_of(text: str) -> Rank:
+    """The only rank of a log with these lines after its arguments."""
+    (rank,) = run_of(ARGS + text).ranks
+    return rank
 
 
 def gib(amount: float) -> Size:
@@ -86,15 +69,15 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("after", "taken", "items"), [pytest.param(*row[1:], id=row[0]) for row in STARTS])
-def test_the_items_of_a_start(read: Read, after: str, taken: str, items: str) -> None:
-    rank = read(TARGET + after)
+def test_the_items_of_a_start(after: str, taken: str, items: str) -> None:
+    rank = rank_of(TARGET + after)
     found = taken_beside_pools(rank)
     assert found is not None
     assert (str(found), itemized(rank, found)) == (taken, items)
 
 
-def test_items_and_rest_add_up_to_what_was_taken(read: Read) -> None:
-    rank = read(TARGET + GRAPHS + DRAFT + DRAFT_POOL + END.format("12.50"))
+def test_items_and_rest_add_up_to_what_was_taken() -> None:
+    rank = rank_of(TARGET + GRAPHS + DRAFT + DRAFT_POOL + END.format("12.50"))
     taken, items = taken_beside_pools(rank), headroom_items(rank)
     assert taken is not None
     rest = taken - items.total
@@ -106,9 +89,9 @@ def test_items_and_rest_add_up_to_what_was_taken(read: Read) -> None:
     assert rest.high - rest.low == pytest.approx(7 * 0.01 * GIB, abs=10)
 
 
-def test_a_draft_model_that_was_loaded_before_the_pools_is_no_item(read: Read) -> None:
+def test_a_draft_model_that_was_loaded_before_the_pools_is_no_item() -> None:
     lines = TARGET.splitlines(keepends=True)
-    rank = read("".join(lines[:2]) + DRAFT + "".join(lines[2:]) + GRAPHS + END.format("14.00"))
+    rank = rank_of("".join(lines[:2]) + DRAFT + "".join(lines[2:]) + GRAPHS + END.format("14.00"))
     assert list(headroom_items(rank).known) == ["graphs"]
 
 
@@ -120,26 +103,22 @@ SIZED_LATER = "[2026-03-02 10:01:16] Post-capture KV sizing: KV cache allocated.
     [TARGET + GRAPHS + SIZED_LATER, TARGET.replace("KV Cache is allocated.", "KV Cache VA upper bound. dtype: torch.bfloat16,") + GRAPHS],
     ids=["sized after the graphs", "addresses so far"],
 )
-def test_pools_that_get_their_memory_after_the_graphs_say_nothing_of_what_lies_beside(read: Read, start: str) -> None:
-    rank = read(start + END.format("12.50"))
+def test_pools_that_get_their_memory_after_the_graphs_say_nothing_of_what_lies_beside(start: str) -> None:
+    rank = rank_of(start + END.format("12.50"))
     assert free_after_pools(rank) is None
     assert taken_beside_pools(rank) is None
 
 
-def test_the_bound_of_the_fraction_names_the_items(read: Read, log: Path) -> None:
-    read(TARGET + GRAPHS + DRAFT + DRAFT_POOL + END.format("12.50"))
-    (run,) = run_pipeline([log]).case.runs
-    bounds = fractions(run)
+def test_the_bound_of_the_fraction_names_the_items() -> None:
+    bounds = fractions(run_of(ARGS + TARGET + GRAPHS + DRAFT + DRAFT_POOL + END.format("12.50")))
     assert bounds.high == pytest.approx(1 - 3.1 / 78, abs=1e-9)
     assert bounds.high_because == (
         "this start took 3.10 GiB beside weights and pools: CUDA graphs 2.10 GiB, draft model 819.20 MiB, 204.80 MiB other, before any load"
     )
 
 
-def test_a_run_that_ran_out_later_names_them_beside_the_refused_allocation(read: Read, log: Path) -> None:
-    read(TARGET + GRAPHS + REFUSED)
-    (run,) = run_pipeline([log]).case.runs
-    bounds = fractions(run)
+def test_a_run_that_ran_out_later_names_them_beside_the_refused_allocation() -> None:
+    bounds = fractions(run_of(ARGS + TARGET + GRAPHS + REFUSED))
     assert bounds.high == pytest.approx(0.8 - 1.5 / 78, abs=1e-9), "0.8 - (2.00 - 0.50) / 78"
     assert bounds.high_because == (
         "an allocation of 2.00 GiB was refused with 0.50 GiB free, when 15.10 GiB were taken beside weights and pools: "

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analyzer.cases.model import Run
 from analyzer.engines.sglang_launch import Launch
 from analyzer.figures.sglang_automatic import fraction_is_default, was_asked
 from analyzer.figures.sglang_launch_of_run import cards_of_run, launches, likely_cards, releases_of_run, shows_all_arguments
-from analyzer.pipeline import run_pipeline
 from tests.corpus.score import cases
-from tests.loading import grammars_and_rules_kept
+from tests.runs import run_of
 from tests.sglang_dumps import dump
 
-Read = Callable[[str], Run]
 H100 = 81_559
-
-
-@pytest.fixture(autouse=True, scope="module")
-def kept() -> Iterator[None]:
-    with grammars_and_rules_kept():
-        yield
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    def one(text: str) -> Run:
-        log = tmp_path / "crash.log"
-        log.write_text(text, encoding="utf-8")
-        return run_pipeline([log]).case.runs[0]
-
-    return one
 
 
 ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -63,38 +42,38 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("release", "shown", "expected"), [pytest.param(*row, id=f"{row[0]}-{'-'.join(row[1])}") for row in ROWS])
-def test_a_dump_becomes_a_launch(read: Read, release: str, shown: dict[str, Any], expected: dict[str, Any]) -> None:
-    launch = launches(read(dump(release, mem_fraction_static=0.8, **shown)), (H100,))[0]
+def test_a_dump_becomes_a_launch(release: str, shown: dict[str, Any], expected: dict[str, Any]) -> None:
+    launch = launches(run_of(dump(release, mem_fraction_static=0.8, **shown)), (H100,))[0]
     assert (str(launch.release), launch.card_mib) == (release, H100)
     assert {name: getattr(launch, name) for name in expected} == expected
 
 
-def test_a_dump_without_a_fraction_shows_what_was_asked(read: Read) -> None:
+def test_a_dump_without_a_fraction_shows_what_was_asked() -> None:
     """Nothing is filled in yet: a chunk is not divided, and a switch that is not thrown leaves prefill graphs to the engine's rule."""
     shown = {"dp_size": 8, "enable_dp_attention": True, "chunked_prefill_size": 1024, "disable_piecewise_cuda_graph": False}
-    launch = launches(read(dump("0.5.10", **shown)), (H100,))[0]
+    launch = launches(run_of(dump("0.5.10", **shown)), (H100,))[0]
     assert (launch.chunked_prefill_size, launch.prefill_graphs) == (1024, None)
-    switched_off = launches(read(dump("0.5.10", **{**shown, "disable_piecewise_cuda_graph": True})), (H100,))[0]
+    switched_off = launches(run_of(dump("0.5.10", **{**shown, "disable_piecewise_cuda_graph": True})), (H100,))[0]
     assert switched_off.prefill_graphs is False
 
 
-def test_a_command_line_shows_what_was_asked_before_it_was_divided(read: Read) -> None:
+def test_a_command_line_shows_what_was_asked_before_it_was_divided() -> None:
     command = "python -m sglang.launch_server --model-path /m --tp 8 --dp 8 --enable-dp-attention --chunked-prefill-size 8192\n"
-    run = read(command + "[2026-03-02 10:00:13 TP0] Load weight begin. avail mem=78.58 GB\n")
+    run = run_of(command + "[2026-03-02 10:00:13 TP0] Load weight begin. avail mem=78.58 GB\n")
     assert launches(run, (H100,)) == (), "no release"
     launch = launches(replace(run, version_text="0.5.9"), (H100,))[0]
     assert (launch.tp, launch.dp, launch.dp_attention, launch.chunked_prefill_size) == (8, 8, True, 8192)
 
 
-def test_a_model_whose_attention_is_not_known_leaves_two_launches(read: Read) -> None:
+def test_a_model_whose_attention_is_not_known_leaves_two_launches() -> None:
     graphs = {"cuda_graph_config": {"decode": {"backend": "full", "max_bs": 64}, "prefill": {"backend": "full", "max_bs": 2048}}}
-    found = launches(read(dump("0.5.14", mem_fraction_static=0.8, chunked_prefill_size=2048, **graphs)), (H100,))
+    found = launches(run_of(dump("0.5.14", mem_fraction_static=0.8, chunked_prefill_size=2048, **graphs)), (H100,))
     assert [launch.mla for launch in found] == [False, True]
 
 
-def test_pools_sized_after_capture_show(read: Read) -> None:
+def test_pools_sized_after_capture_show() -> None:
     line = "[2026-03-02 10:01:16] Post-capture KV sizing: KV cache allocated. dtype: torch.bfloat16, #tokens: 400000, KV size: 48.80 GB\n"
-    found: tuple[Launch, ...] = launches(read(dump("0.5.17", chunked_prefill_size=8192) + line), (H100,))
+    found: tuple[Launch, ...] = launches(run_of(dump("0.5.17", chunked_prefill_size=8192) + line), (H100,))
     assert found[0].post_capture_sizing
 
 
@@ -115,8 +94,8 @@ FREE = "[2026-03-02 10:00:13 TP{}] Load weight begin. avail mem={} GB\n"
     ],
     ids=["the smallest of a table", "a table before a name", "a name", "free memory", "the rank that has most", "no card fits"],
 )
-def test_the_card(read: Read, log: str, printed: tuple[int, ...], likely: tuple[int, ...]) -> None:
-    run = read(log + dump("0.5.9"))
+def test_the_card(log: str, printed: tuple[int, ...], likely: tuple[int, ...]) -> None:
+    run = run_of(log + dump("0.5.9"))
     assert (cards_of_run(run), likely_cards(run)) == (printed, likely)
 
 
@@ -137,9 +116,9 @@ REPORTS = {case["id"]: case["log"] for case in cases() if case["engine"] == "sgl
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_the_corpus_lacks_an_input_of_the_automatic_fraction_everywhere(read: Read, report: str) -> None:
+def test_the_corpus_lacks_an_input_of_the_automatic_fraction_everywhere(report: str) -> None:
     """Where a report shows all of them and nobody asked for the fraction, the value that it shows has to be the computed one."""
-    run = read(REPORTS[report])
+    run = run_of(REPORTS[report])
     inputs = {
         RELEASE: releases_of_run(run) is not None,
         CARD: bool(cards_of_run(run)),
@@ -151,5 +130,5 @@ def test_the_corpus_lacks_an_input_of_the_automatic_fraction_everywhere(read: Re
         assert fraction_is_default(run, run.args["mem_fraction_static"])
 
 
-def test_the_range_of_a_dump_whose_head_is_cut(read: Read) -> None:
-    assert str(releases_of_run(read(REPORTS["sglang-003-gpustack-ascend-fraction-0-2"]))) == "0.5.6 to 0.5.7", "it was 0.5.6.post1"
+def test_the_range_of_a_dump_whose_head_is_cut() -> None:
+    assert str(releases_of_run(run_of(REPORTS["sglang-003-gpustack-ascend-fraction-0-2"]))) == "0.5.6 to 0.5.7", "it was 0.5.6.post1"

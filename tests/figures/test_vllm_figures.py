@@ -1,13 +1,9 @@
 """The quantities of vLLM runs that rules name, from logs."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from analyzer.cases.model import Run
 from analyzer.figures.vllm_figures import arena_pinned, smallest_utilization, startup_check_figures, utilization_in_effect
-from analyzer.pipeline import run_pipeline
+from tests.runs import run_of
 
 VERSION = "INFO 02-26 09:54:02 [api_server.py:1]  vLLM API server version {version}\n"
 ARGS = "INFO 02-26 09:54:02 [utils.py:233] non-default args: {{'model': '/models/served', {more}}}\n"
@@ -21,16 +17,6 @@ LEDGER = (
 PINNED = "INFO 12-02 10:01:24 [gpu_worker.py:281] Initial free memory 23.05 GiB, reserved 6.00 GiB memory for KV Cache as specified\n"
 
 
-@pytest.fixture
-def run_of(tmp_path: Path) -> Any:
-    def read(text: str) -> Run:
-        log = tmp_path / "crash.log"
-        log.write_text(text, encoding="utf-8")
-        return run_pipeline([log]).case.runs[0]
-
-    return read
-
-
 @pytest.mark.parametrize(
     ("log", "value", "words"),
     [
@@ -41,7 +27,7 @@ def run_of(tmp_path: Path) -> Any:
     ],
     ids=["arguments", "a message", "the release's default", "nothing but a version: the arguments are not in this log"],
 )
-def test_the_utilization_in_effect(run_of: Any, log: str, value: float | None, words: str | None) -> None:
+def test_the_utilization_in_effect(log: str, value: float | None, words: str | None) -> None:
     assert utilization_in_effect(run_of(log)) == (value, words)
 
 
@@ -54,17 +40,17 @@ def test_the_utilization_in_effect(run_of: Any, log: str, value: float | None, w
         (ARGS.format(more="'max_model_len': 4096"), False),
     ],
 )
-def test_whether_the_arena_is_pinned(run_of: Any, log: str, pinned: bool) -> None:
+def test_whether_the_arena_is_pinned(log: str, pinned: bool) -> None:
     assert arena_pinned(run_of(log)) is pinned
 
 
 @pytest.mark.parametrize(("kv_cache", "utilization"), [("-1.05", 0.7 + 1.05 / 8), ("1.05", None)])
-def test_the_utilization_at_which_a_negative_cache_is_empty(run_of: Any, kv_cache: str, utilization: float | None) -> None:
+def test_the_utilization_at_which_a_negative_cache_is_empty(kv_cache: str, utilization: float | None) -> None:
     run = run_of(LEDGER.format(kv_cache=kv_cache))
     assert smallest_utilization(run, run.ranks[0]) == (pytest.approx(utilization) if utilization else None)
 
 
-def test_the_largest_utilization_is_that_of_the_fullest_card(run_of: Any) -> None:
+def test_the_largest_utilization_is_that_of_the_fullest_card() -> None:
     run = run_of(REFUSED.format(free="17.98") + REFUSED.format(free="16.98"))
     (first, second) = (startup_check_figures(run, event) for event in run.events if event.kind == "free_memory_below_utilization")
     assert first["largest_passing_utilization"] == second["largest_passing_utilization"] == 0.72

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from analyzer.figures.shown import Shown
 from analyzer.knobs.sglang import sglang_knobs
-from analyzer.pipeline import run_pipeline
-from tests.loading import grammars_and_rules_kept
+from tests.runs import run_of
 from tests.sglang_dumps import dump
 
 Read = Callable[[str], dict[str, Shown]]
@@ -30,27 +28,16 @@ DRAFT = """\
 SMALL = {"tp_size": 1, "chunked_prefill_size": 8192, "cuda_graph_max_bs": 256, "max_prefill_tokens": 16384, "mem_fraction_static": 0.835}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def kept() -> Iterator[None]:
-    with grammars_and_rules_kept():
-        yield
-
-
-@pytest.fixture
-def rows(tmp_path: Path) -> Read:
-    def read(text: str) -> dict[str, Shown]:
-        log = tmp_path / "crash.log"
-        log.write_text(text, encoding="utf-8")
-        return {row.knob: row for row in sglang_knobs(run_pipeline([log]).case.runs[0])}
-
-    return read
+def rows(log: str) -> dict[str, Shown]:
+    """The rows of the only run of a log, by setting."""
+    return {row.knob: row for row in sglang_knobs(run_of(log))}
 
 
 def started(tokens: int = 32_768, release: str = "0.5.9", **shown: Any) -> str:
     return dump(release, **{**SMALL, "context_length": 8192, **shown}) + LOADED + POOL.format(tokens) + POOL_END
 
 
-def test_the_rows_say_which_values_are_the_engines_own(rows: Read) -> None:
+def test_the_rows_say_which_values_are_the_engines_own() -> None:
     command = "python -m sglang.launch_server --model-path /m --context-length 8192 --tp 1\n"
     found = rows(command + dump("0.5.9", **SMALL) + CARD)
     own = "SGLang 0.5.9 for a card of 81559 MiB, tp 1"
@@ -59,14 +46,14 @@ def test_the_rows_say_which_values_are_the_engines_own(rows: Read) -> None:
     assert found["cuda_graph_max_bs"].source.endswith(f"line 2; default of {own}")
 
 
-def test_a_release_that_the_arguments_tell_explains_a_fraction_that_was_not_in_effect(rows: Read) -> None:
+def test_a_release_that_the_arguments_tell_explains_a_fraction_that_was_not_in_effect() -> None:
     pool = POOL.format(16_384).replace("1.00 GB", "0.89 GB")
     log = dump("0.4.8", mem_fraction_static=0.88, context_length=8192) + LOADED + pool + POOL_END
     expected = "by the size of the pools 0.792 was in effect: a multimodal model: the runner scales even an explicit value"
     assert expected in rows(log)["mem_fraction_static"].source, "(60 + 1.78) / 78 = 0.88 x 0.90"
 
 
-def test_a_release_that_the_arguments_tell_explains_the_running_requests(rows: Read) -> None:
+def test_a_release_that_the_arguments_tell_explains_the_running_requests() -> None:
     end = (
         "[2026-03-02 10:01:16] max_total_num_tokens=32768, chunked_prefill_size=8192, max_prefill_tokens=16384, max_running_requests=2048\n"
     )
@@ -74,7 +61,7 @@ def test_a_release_that_the_arguments_tell_explains_the_running_requests(rows: R
     assert source == "printed by the engine, line 6; it is the default for a pool of 32768 tokens"
 
 
-def test_graphs_of_the_later_releases_stand_in_a_configuration(rows: Read) -> None:
+def test_graphs_of_the_later_releases_stand_in_a_configuration() -> None:
     graphs = {"decode": {"backend": "full", "max_bs": 64}, "prefill": {"backend": "disabled", "max_bs": None}}
     row = rows(dump("0.5.14", cuda_graph_config=graphs))["cuda_graph_max_bs"]
     assert (row.value, row.source) == (64, "in the server arguments, which show defaults too, line 1")
@@ -100,13 +87,13 @@ SELDOM = "(they are seldom all of full length)"
     ],
     ids=["not asked", "as the pool holds", "a larger pool", "no pool", "divided by data-parallel attention", "not by replicas"],
 )
-def test_what_the_asked_concurrency_would_take(rows: Read, shown: dict[str, Any], effect: str) -> None:
+def test_what_the_asked_concurrency_would_take(shown: dict[str, Any], effect: str) -> None:
     found = rows(started(**shown))
     assert found["max_running_requests"].effect == effect
     assert found["mem_fraction_static"].bounds.low == pytest.approx(60.5 / 78, abs=1e-9), "one request stays the bound"
 
 
-def test_nothing_is_worked_out_without_a_pool(rows: Read) -> None:
+def test_nothing_is_worked_out_without_a_pool() -> None:
     assert rows(dump("0.5.9", **SMALL, context_length=8192, max_running_requests=64) + LOADED)["max_running_requests"].effect == ""
 
 
@@ -120,7 +107,7 @@ def test_nothing_is_worked_out_without_a_pool(rows: Read) -> None:
     ],
     ids=["no cap", "reached", "reached but for a part of a page", "not reached"],
 )
-def test_a_cap_on_the_pool(rows: Read, cap: int | None, tokens: int, effect: str) -> None:
+def test_a_cap_on_the_pool(cap: int | None, tokens: int, effect: str) -> None:
     row = rows(started(tokens, max_total_tokens=cap))["max_total_tokens"]
     assert (row.value, row.effect) == (cap, effect)
 
@@ -135,7 +122,7 @@ def test_a_cap_on_the_pool(rows: Read, cap: int | None, tokens: int, effect: str
         (None, ""),
     ],
 )
-def test_the_largest_prefill(rows: Read, chunk: int | None, effect: str) -> None:
+def test_the_largest_prefill(chunk: int | None, effect: str) -> None:
     assert rows(dump("0.5.9", **{**SMALL, "chunked_prefill_size": chunk}))["max_prefill_tokens"].effect == effect
 
 
@@ -155,11 +142,11 @@ INSIDE = "the draft model lies inside the static share: mem_fraction_static has 
     ],
     ids=["by the release before", "by the first release", "no release", "by the order of lines, after", "before", "no draft model"],
 )
-def test_where_the_draft_model_lies(rows: Read, log: str, effect: str) -> None:
+def test_where_the_draft_model_lies(log: str, effect: str) -> None:
     assert rows(log)["speculative_algorithm"].effect == effect
 
 
-def test_the_order_of_lines_goes_before_the_release(rows: Read) -> None:
+def test_the_order_of_lines_goes_before_the_release() -> None:
     """A build may load its draft model as another release does."""
     log = started(release="0.5.9", speculative_algorithm="EAGLE").replace(POOL.format(32_768), DRAFT + POOL.format(32_768))
     assert rows(log)["speculative_algorithm"].effect == INSIDE
@@ -175,6 +162,6 @@ def test_the_order_of_lines_goes_before_the_release(rows: Read) -> None:
     ],
     ids=["with a pool", "left to the model", "no pool", "nothing to say"],
 )
-def test_the_format_of_the_cache(rows: Read, log: str, value: str | None, effect: str) -> None:
+def test_the_format_of_the_cache(log: str, value: str | None, effect: str) -> None:
     row = rows(log)["kv_cache_dtype"]
     assert (row.value, row.effect) == (value, effect)

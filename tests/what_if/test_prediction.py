@@ -10,11 +10,12 @@ import pytest
 from analyzer.analysis import WhatIf
 from analyzer.cases.model import Run
 from analyzer.content import content_folder
-from analyzer.pipeline import analyze, run_pipeline
+from analyzer.pipeline import analyze
 from analyzer.units import GIB
 from analyzer.what_if.planned import planned_after
 from analyzer.what_if.prediction import predict
 from analyzer.what_if.question import Question, QuestionError
+from tests.runs import run_of
 
 VLLM = """\
 INFO 01-01 10:00:00 [core.py:61] Initializing a V1 LLM engine (v0.11.0) with config: model='/m', max_seq_len=32768
@@ -38,17 +39,6 @@ SGLANG_POOL = """\
 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 0.44 GiB is free.
 """
 SEEDS = content_folder("fixtures") / "seeds"
-
-
-@pytest.fixture
-def run_of(tmp_path: Path) -> Any:
-    def read(text: str) -> Run:
-        log = tmp_path / "crash.log"
-        log.write_text(text, encoding="utf-8")
-        (run,) = run_pipeline([log]).case.runs
-        return run
-
-    return read
 
 
 def outcomes(run: Run, changed: Mapping[str, Any], more_free: int = 0) -> str:
@@ -75,18 +65,18 @@ def outcomes(run: Run, changed: Mapping[str, Any], more_free: int = 0) -> str:
         pytest.param({"enforce_eager": True}, "PPFP--", id="no graphs, and nothing was deducted for them in 0.11.0"),
     ],
 )
-def test_every_check_of_vllm_is_told(run_of: Any, changed: dict[str, Any], expected: str) -> None:
+def test_every_check_of_vllm_is_told(changed: dict[str, Any], expected: str) -> None:
     assert outcomes(run_of(VLLM + TOO_LONG), changed) == expected
 
 
-def test_a_window_of_layers_that_differ_is_not_taken_in_proportion(run_of: Any) -> None:
+def test_a_window_of_layers_that_differ_is_not_taken_in_proportion() -> None:
     """The estimate of 28 000 tokens is more than three quarters of the window, so something does not grow with it."""
     run = run_of(VLLM + TOO_LONG.replace("24576", "28000"))
     assert outcomes(run, {"max_model_len": 28000}) == "PPP---", "what the engine estimates fits"
     assert outcomes(run, {"gpu_memory_utilization": 0.82, "max_model_len": 16384}) == "PP----", "2.00 to 3.00 GiB against 2.28 GiB"
 
 
-def test_more_free_memory_helps_the_start_up_check_only(run_of: Any) -> None:
+def test_more_free_memory_helps_the_start_up_check_only() -> None:
     run = run_of(VLLM + TOO_LONG)
     assert outcomes(run, {"gpu_memory_utilization": 0.93}, GIB) == "PPP---"
     assert outcomes(run, {}, GIB) == "PPF---", "vLLM's KV cache does not grow with free memory"
@@ -106,11 +96,11 @@ def test_more_free_memory_helps_the_start_up_check_only(run_of: Any) -> None:
         pytest.param({"mem_fraction_static": None}, "", id="nothing tells the automatic fraction"),
     ],
 )
-def test_every_check_of_sglang_is_told(run_of: Any, changed: dict[str, Any], expected: str) -> None:
+def test_every_check_of_sglang_is_told(changed: dict[str, Any], expected: str) -> None:
     assert outcomes(run_of(SGLANG + SGLANG_POOL), changed) == expected
 
 
-def test_a_refused_start_tells_the_pool_at_another_fraction(run_of: Any) -> None:
+def test_a_refused_start_tells_the_pool_at_another_fraction() -> None:
     refused = run_of(SGLANG.replace("0.85", "0.7") + "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.\n")
     room, *_ = predict(refused, planned_after(refused, {"mem_fraction_static": 0.85}, 0))
     assert str(room) == "room for the KV cache: passes, 6.30 GiB left for it"
@@ -127,7 +117,7 @@ INFO 01-01 10:00:09 [gpu_worker.py:1] Available KV cache memory: 0.40 GiB
 """
 
 
-def test_without_graphs_their_estimate_goes_to_the_cache(run_of: Any) -> None:
+def test_without_graphs_their_estimate_goes_to_the_cache() -> None:
     """0.20.0 and later take the estimate off the KV cache: 0.40 + 1.50 = 1.90 GiB."""
     run = run_of(ESTIMATED)
     room = {check.name: check for check in predict(run, planned_after(run, {"enforce_eager": True}, 0))}["room for the KV cache"]
@@ -149,14 +139,14 @@ SERVED = (
 )
 
 
-def test_a_start_that_came_through_lends_what_it_had_left(run_of: Any) -> None:
+def test_a_start_that_came_through_lends_what_it_had_left() -> None:
     """The start left 4.00 GiB, and 0.03 more of 78 GiB are 2.34."""
     assert outcomes(run_of(SERVED), {}) == "PPPPP"
     assert outcomes(run_of(SERVED), {"mem_fraction_static": 0.88}) == "PPPP-", "serving may have needed what is taken now"
     assert outcomes(run_of(SERVED), {"mem_fraction_static": 0.91}) == "PP---", "4.68 GiB more than the pools had"
 
 
-def test_nothing_is_predicted_without_figures(run_of: Any) -> None:
+def test_nothing_is_predicted_without_figures() -> None:
     run = run_of("INFO 01-01 10:00:09 [gpu_worker.py:1] Starting to load model /m...\n")
     assert predict(run, planned_after(run, {"gpu_memory_utilization": 0.9}, 0)) == []
 
