@@ -161,6 +161,27 @@ def _outcome(facts: Sequence[Fact]) -> Outcome:
     return "served" if any(started) else "unknown"
 
 
+FRONT_END = frozenset(
+    {
+        "/get_model_info",
+        "/get_server_info",
+        "/metrics",
+        "/metrics/",
+        "/model_info",
+        "/openapi.json",
+        "/server_info",
+        "/v1/models",
+        "/version",
+    }
+)
+"""What the HTTP server answers by itself: it outlives the processes that compute (SGLang sglang/srt/entrypoints/http_server.py)."""
+
+
+def is_front_end(fact: Fact) -> bool:
+    """An access line that proves nothing of the engine behind the HTTP server."""
+    return fact.kind == "http_access" and str(fact.fields.get("path", "")).partition("?")[0] in FRONT_END
+
+
 def is_server_error(fact: Fact) -> bool:
     """An access line with a 5xx status: the front end lives, the request failed."""
     status = fact.fields.get("status")

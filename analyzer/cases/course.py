@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from analyzer.cases.build import is_server_error
+from analyzer.cases.build import is_front_end, is_server_error
 from analyzer.engines.phases import PHASE_AFTER, SERVING, order
 from analyzer.facts.fact import Fact
 
@@ -65,7 +65,7 @@ def course_of(facts: Sequence[Fact]) -> Course:
             continue
         course.phase_first.setdefault(order(phase), number)
         course.phase_last[order(phase)] = number
-        if fact.kind in SERVING:
+        if fact.kind in SERVING and not is_front_end(fact):
             course.served_until = number
     return course
 

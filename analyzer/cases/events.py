@@ -8,7 +8,7 @@ from analyzer.analysis import Phase
 from analyzer.cases.model import Event
 from analyzer.cases.ranks import has_workers, rank_name
 from analyzer.cases.tracebacks import FRAME, MOST_LINES_BETWEEN_FRAMES, Traceback, frames_around, tracebacks
-from analyzer.engines.phases import order, phase_after, phase_of_event
+from analyzer.engines.phases import FAILED_SERVING, order, phase_after, phase_of_event
 from analyzer.engines.sites import Frame, phase_of, site_of, sites_of
 from analyzer.facts.fact import Fact
 
@@ -74,7 +74,7 @@ def _signature(fact: Fact) -> str:
 
 def _phase_at_each(facts: Sequence[Fact], workers: bool) -> dict[int, Phase | None]:
     """The phase that the run had reached when each fact was printed. Loading once more before it serves is the draft model."""
-    reached: Phase | None = None
+    reached: Phase | None = "serve" if _begins_serving(facts) else None
     phases: dict[int, Phase | None] = {}
     loading: set[str | None] = set()
     for position, fact in enumerate(facts):
@@ -87,6 +87,12 @@ def _phase_at_each(facts: Sequence[Fact], workers: bool) -> dict[int, Phase | No
             loading.add(name)
         phases[id(fact)] = "load_weights" if order(reached) < order("load_weights") and _still_loading(fact, facts[position:]) else reached
     return phases
+
+
+def _begins_serving(facts: Sequence[Fact]) -> bool:
+    """Whether a log without its beginning shows a server: before anything else that tells a phase, its clients hear that it died."""
+    telling = (fact.kind for fact in facts if fact.kind in FAILED_SERVING or phase_after(fact.kind, fact.fields.get("method")) is not None)
+    return next(telling, None) in FAILED_SERVING
 
 
 def _still_loading(fact: Fact, later: Sequence[Fact]) -> bool:

@@ -24,6 +24,9 @@ ITEM_OF_FIELD: Mapping[tuple[str, str], str] = {
 CLOSING = ("other_processes", "weights", "kv_cache", "kv_pinned", "activation_peak", "non_torch", "cuda_graphs", "reserved_unallocated")
 """What is subtracted, with the free memory, from the total; the rest is `unaccounted`."""
 
+IN_ALLOCATED = frozenset({"weights", "kv_cache", "kv_pinned", "activation_peak", "cuda_graphs"})
+"""What PyTorch's allocated memory consists of: where none of it is known, that figure stands for all of them."""
+
 
 def build_ledger(facts: Sequence[Fact], engine: Engine | None, utilization: float | None, own_pids: frozenset[int]) -> dict[str, Item]:
     """The ledger of one rank. `utilization` is vLLM's gpu_memory_utilization in effect, None when unknown or for SGLang."""
@@ -131,6 +134,8 @@ def _close(ledger: dict[str, Item]) -> None:
         return
     rest = ledger["total"].size - free.size
     named = [item for item in CLOSING if item in ledger]
+    if "allocated" in ledger and not IN_ALLOCATED & ledger.keys():
+        named.append("allocated")
     for item in named:
         rest = rest - ledger[item].size
     ledger["unaccounted"] = Item(rest, "computed", " - ".join(["total", "free_at_failure", *named]))

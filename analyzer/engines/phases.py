@@ -27,6 +27,9 @@ PHASE_AFTER: dict[str, Phase] = {
     "parallel_rank": "init",
     "symm_mem_prealloc": "init",
     # weights
+    "component_failed": "load_weights",
+    "component_loaded": "load_weights",
+    "component_loading": "load_weights",
     "diffusion_loading": "load_weights",
     "load_out_of_memory": "load_weights",
     "load_weight_begin": "load_weights",
@@ -109,6 +112,7 @@ PHASE_AFTER: dict[str, Phase] = {
     "crash_scheduler_stats": "serve",
     "decode_batch": "serve",
     "decode_out_of_memory": "serve",
+    "diffusion_peak": "serve",
     "http_access": "serve",
     "engine_init_done": "serve",
     "input_too_long": "serve",
@@ -156,6 +160,9 @@ NO_SUCCESS = frozenset(
 )
 """Messages that only a serving engine prints, but when something goes wrong, or also then."""
 
+FAILED_SERVING = frozenset({"engine_dead_v0", "engine_terminate_v0", "request_failed_engine_dead", "serving_task_failed"})
+"""vLLM's messages to the clients of an engine that died: during a start there are none, and a failed start is worded otherwise."""
+
 PHASE_OF_METHOD: dict[str, Phase] = {
     "compile_or_warm_up_model": "warmup",
     "determine_available_memory": "profile",
@@ -166,6 +173,7 @@ PHASE_OF_METHOD: dict[str, Phase] = {
     "initialize_cache": "kv_alloc",
     "initialize_from_config": "kv_alloc",
     "load_model": "load_weights",
+    "sample_tokens": "serve",
     "start_worker_execution_loop": "serve",
 }
 """What vLLM's executor had asked of a worker that failed -> phase (vllm/executor/multiproc_worker_utils.py, vllm/worker/worker_base.py)."""
@@ -175,20 +183,34 @@ BEYOND_ARGUMENTS = frozenset(
         "allocation_rejected",
         "bus_error",
         "cublas_alloc_failed",
+        "cublas_error",
+        "cuda_error",
         "cuda_error_oom",
         "cuda_oom_code",
+        "cumem_error",
         "cumem_oom",
         "device_allocation_failed",
         "device_side_assert",
         "hsa_out_of_resources",
         "illegal_memory_access",
+        "mamba_blocks_exceeded",
+        "nccl_cuda_failure",
+        "nccl_error",
         "nccl_oom",
+        "nccl_timeout",
+        "no_kernel_image",
         "nvml_assert",
+        "ray_actor_cancelled",
+        "ray_worker_died",
+        "shm_broadcast_wait",
         "torch_oom",
+        "triton_out_of_resources",
+        "workspace_too_small",
+        "xid",
         "xla_oom",
     }
 )
-"""Messages of memory that was refused, and of kernels that failed. A run of which
+"""Messages of memory that was refused, of kernels that failed, and of workers. A run of which
 only the arguments are shown had come further than that."""
 
 PREPARED = frozenset({"capture_graph_end", "graph_captured"})

@@ -19,7 +19,7 @@ from analyzer.engines.sglang_vlm import POST_CAPTURE_RESERVE_MIB, fraction_in_ef
 BY_PARALLEL_SIZE = (
     # first release, fraction at 16 ranks and more, 8, 4, 2, 1
     ("0.1.26", (0.80, 0.84, 0.86, 0.88, 0.89)),
-    ("0.2.9", (0.79, 0.83, 0.85, 0.87, 0.88)),
+    ("0.2.7", (0.79, 0.83, 0.85, 0.87, 0.88)),
     ("0.3.6", (0.79, 0.82, 0.85, 0.87, 0.88)),
     ("0.4.0", (0.79, 0.81, 0.85, 0.87, 0.88)),
 )
@@ -28,8 +28,8 @@ PARALLEL_SIZES = (16, 8, 4, 2, 1)
 
 FRACTION_OF_UNKNOWN_CARD = (("0.4.7.post1", 0.88), ("0.5.20", 0.95))
 
-AITER_FACTOR = 0.85
-"""ROCm's aiter attention with a context of more than 8192 tokens (server_args.py, 0.5.5 -; before, unseen, in model_runner.py)."""
+AITER_FACTOR = (("0.5.4.post1", 0.90), ("0.5.4.post2", 0.85))
+"""ROCm's aiter attention with a context of more than 8192 tokens (server_args.py; before, unseen, in model_runner.py)."""
 
 AITER_CONTEXT = 8192
 
@@ -48,7 +48,7 @@ def default_fraction(launch: Launch) -> float | None:
     rule = value_since(RULES, launch.release)
     if rule is None:
         return None
-    if launch.sparse_attention and launch.is_within("0.5.3", "0.5.4"):
+    if launch.sparse_attention and launch.is_within("0.5.3", "0.5.3.post1"):
         return SPARSE_ATTENTION_FRACTION
     fraction = rule(launch)
     if fraction is None:
@@ -69,7 +69,7 @@ def _by_card_of_80_gib(launch: Launch) -> float | None:
 
 
 def _by_card_of_96_gib(launch: Launch) -> float | None:
-    """0.4.6.post3 - 0.4.6.post5."""
+    """0.4.6.post2 - 0.4.6.post5."""
     card, base = launch.card_mib, _base(launch)
     return base if card is None or base is None or card <= 96 * 1024 else _on_large_card(base, card, 18 * 1024)
 
@@ -121,14 +121,15 @@ def _for_vision(launch: Launch, fraction: float) -> float | None:
 
 
 def _for_aiter(launch: Launch, fraction: float | None) -> float | None:
-    applies = launch.attention_backend == "aiter" and (launch.context_length or 0) > AITER_CONTEXT and launch.is_within("0.5.5")
-    return fraction * AITER_FACTOR if applies and fraction is not None else fraction
+    applies = launch.attention_backend == "aiter" and (launch.context_length or 0) > AITER_CONTEXT
+    factor = value_since(AITER_FACTOR, launch.release) if applies else None
+    return fraction * factor if factor is not None and fraction is not None else fraction
 
 
 RULES: tuple[tuple[str, Callable[[Launch], float | None]], ...] = (
     ("0.1.26", _by_tensor_parallel_size),
     ("0.4.5.post3", _by_card_of_80_gib),
-    ("0.4.6.post3", _by_card_of_96_gib),
+    ("0.4.6.post2", _by_card_of_96_gib),
     ("0.4.7", _by_card_and_speculation),
     ("0.4.7.post1", _by_reserve),
 )

@@ -38,12 +38,13 @@ REASONS = (
     # model_runner.py
     Reason("a multimodal model: the runner scales even an explicit value, unseen in the arguments", "0.3.5", "0.4.4.post4", "down", 0.95),
     Reason("a multimodal model: the runner scales even an explicit value, unseen in the arguments", "0.4.4.post4", "0.4.9", "down", 0.90),
-    # model_runner.py up to 0.5.4; from 0.5.5 server_args.py does it, and the arguments show it
-    Reason("aiter attention with a context above 8192 tokens, unseen in the arguments", "0.4.7", "0.5.5", "down", 0.85),
-    Reason("aiter attention with a context above 8192 tokens scales what was asked for", "0.5.5", None, "down", 0.85),
+    # model_runner.py up to 0.5.4; from 0.5.4.post1 server_args.py does it, and the arguments show it
+    Reason("aiter attention with a context above 8192 tokens, unseen in the arguments", "0.4.7", "0.5.4.post1", "down", 0.85),
+    Reason("aiter attention with a context above 8192 tokens scales what was asked for", "0.5.4.post1", "0.5.4.post2", "down", 0.90),
+    Reason("aiter attention with a context above 8192 tokens scales what was asked for", "0.5.4.post2", None, "down", 0.85),
     # model_runner.py, init_memory_pool
-    Reason("the draft model's tokens were added to the pool after it was sized", "0.4.2", "0.5.10", "up"),
-    Reason("max_total_tokens caps the pool", "0.2.9", None, "down"),
+    Reason("the draft model's tokens were added to the pool after it was sized", "0.4.3.post3", "0.5.7", "up"),
+    Reason("max_total_tokens caps the pool", "0.2.8", None, "down"),
     # model_runner.py: free memory is the minimum over the ranks
     Reason("another rank had less free memory: the smallest one sizes the pool of all", "0.1.26", None, "down"),
     Reason("something else took memory while the weights were loaded", "0.1.26", None, "down"),
@@ -56,7 +57,7 @@ REASONS = (
     Reason("the wrapper that starts the engine passes another value than it shows", "0.1.26", None, "either"),
 )  # fmt: skip
 
-FORCED = (("0.5.3", "0.5.4", 0.8, "DeepSeek sparse attention sets 0.8, whatever is asked"),)
+FORCED = (("0.5.3", "0.5.3.post1", 0.8, "DeepSeek sparse attention sets 0.8, whatever is asked"),)
 """(since, before, value, text): server_args.py, _handle_model_specific_adjustments."""
 
 

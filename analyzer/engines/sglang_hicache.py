@@ -17,9 +17,9 @@ KEPT_FOR_OTHERS = Size.exact(10 * GIB)
 """Never taken from the host's available memory, 0.4.1.post7 - 0.5.23."""
 
 DEFAULT_RATIO = 2.0
-"""--hicache-ratio when neither it nor --hicache-size is set, 0.4.5 - 0.5.22 (server_args.py)."""
+"""--hicache-ratio when neither it nor --hicache-size is set, 0.4.4.post2 - 0.5.22 (server_args.py)."""
 
-DEFAULT_RATIO_BY_RELEASE = (("0.4.5", DEFAULT_RATIO),)
+DEFAULT_RATIO_BY_RELEASE = (("0.4.4.post2", DEFAULT_RATIO),)
 """From 0.5.19 another one where host memory only stages what is on its way to a storage backend, and on decode servers."""
 
 REFUSED_BELOW_DEVICE_POOL = (("0.4.1.post7", True), ("0.5.15", False))
@@ -33,12 +33,9 @@ REFUSAL_ERAS = tuple(map(Version, ("0.4.9", "0.5.2", "0.5.19")))
 
 
 def host_tokens(device_tokens: int, ratio: float, page_size: int, version: Version) -> int:
-    """Tokens of one rank's host pool by --hicache-ratio, in whole pages: rounded down up to 0.5.3, one page more than that later.
-
-    0.5.4 and 0.5.5 were not read; they are taken as the later ones.
-    """
+    """Tokens of one rank's host pool by --hicache-ratio, in whole pages: rounded down up to 0.5.5.post2, one page more than that later."""
     pages = int(device_tokens * ratio) // page_size
-    return (pages if is_within(version, "0.1.26", "0.5.4") else pages + 1) * page_size
+    return (pages + 1 if is_within(version, "0.5.5.post3") else pages) * page_size
 
 
 def host_tokens_of_size(gigabytes: float, per_token: int, page_size: int, version: Version) -> int:
@@ -70,29 +67,26 @@ def largest_host_pool(available: Size, ranks_on_host: int) -> Size:
     return _divided(available - KEPT_FOR_OTHERS, ranks_on_host)
 
 
-def available_from_refusal(printed_free: Size, version: Version, ranks_on_host: int = 1) -> Size | None:
+def available_from_refusal(printed_free: Size, version: Version, ranks_on_host: int = 1) -> Size:
     """Host memory available when a pool was refused, from the "only have" figure of the message.
 
-    Up to 0.4.9 that is the available memory itself, so a refusal may name more free than was asked; from 0.5.2 the 10 GiB are already
-    off, and from 0.5.19 it is the part of one rank. None for the releases between, which were not read.
+    Up to 0.4.9.post2 that is the available memory itself, so a refusal may name more free than was asked; from 0.4.9.post3 the 10 GiB are
+    already off, and from 0.5.19 it is the part of one rank.
     """
-    if is_within(version, "0.1.26", "0.4.9.post1"):
+    if not is_within(version, "0.4.9.post3"):
         return printed_free
-    if is_within(version, "0.5.19"):
-        return printed_free * ranks_on_host + KEPT_FOR_OTHERS
-    return printed_free + KEPT_FOR_OTHERS if is_within(version, "0.5.2") else None
+    return printed_free * (ranks_on_host if is_within(version, "0.5.19") else 1) + KEPT_FOR_OTHERS
 
 
 def largest_by_refusal(requested: Size, printed_free: Size, taken_before: Size, ranks_on_host: int, version: Version) -> Size | None:
     """What each rank of a host can have at most: what the refused one was allowed, with what pools had taken before.
 
     From 0.5.19 the engine gives each rank its part of what is left when it asks, so what had been taken counts in proportion to the
-    request. None for a release that refuses no such request or prints no such figure, and for those that were not read.
+    request. None for a release that refuses no such request or prints no such figure.
     """
-    available = available_from_refusal(printed_free, version)
-    if available is None or requested.low <= 0:
+    if requested.low <= 0:
         return None
-    allowed = host_budget(available, 1, version)
+    allowed = host_budget(available_from_refusal(printed_free, version), 1, version)
     if requested.high <= allowed.low:
         return None
     if not is_within(version, "0.5.19"):

@@ -64,7 +64,7 @@ class Launch:
 CHUNK_BY_CARD = (
     # first release, ((card below MiB, chunked_prefill_size), ...)
     ("0.2.13", ((UNKNOWN_CARD, 8192),)),
-    ("0.3.6", ((25000, 2048), (UNKNOWN_CARD, 8192))),
+    ("0.3.5.post2", ((25000, 2048), (UNKNOWN_CARD, 8192))),
     ("0.4.7", ((25000, 2048), (180001, 8192), (UNKNOWN_CARD, 16384))),
     ("0.4.7.post1", ((35 * 1024, 2048), (160 * 1024, 8192), (UNKNOWN_CARD, 16384))),
     ("0.5.3", ((35 * 1024, 2048), (60 * 1024, 4096), (160 * 1024, 8192), (UNKNOWN_CARD, 16384))),
@@ -73,13 +73,13 @@ CHUNK_BY_CARD = (
 
 CHUNK_OF_UNKNOWN_CARD = (("0.2.13", 8192), ("0.4.7.post1", 4096))
 
-CHUNK_OF_DISAGGREGATED: tuple[tuple[str, int | None], ...] = (("0.4.7", 16384), ("0.4.7.post1", None))
-"""0.4.7 only: a disaggregated server on a card of 25 000 to 180 000 MiB, or an unknown one."""
+CHUNK_OF_DISAGGREGATED: tuple[tuple[str, int | None], ...] = (("0.4.6.post2", 16384), ("0.4.7.post1", None))
+"""0.4.6.post2 - 0.4.7: a disaggregated server on a card of 25 000 to 180 000 MiB, or an unknown one."""
 
 GRAPH_BATCH_BY_CARD = (
     # first release, ((card below MiB, cuda_graph_max_bs with tp below 4, with tp 4 and more), ...)
     ("0.5.3", ((20 * 1024, 8, 8), (35 * 1024, 16, 80), (60 * 1024, 32, 160), (160 * 1024, 256, 512), (UNKNOWN_CARD, 512, 512))),
-    ("0.5.5", ((20 * 1024, 8, 8), (35 * 1024, 24, 80), (60 * 1024, 32, 160), (160 * 1024, 256, 512), (UNKNOWN_CARD, 512, 512))),
+    ("0.5.4.post1", ((20 * 1024, 8, 8), (35 * 1024, 24, 80), (60 * 1024, 32, 160), (160 * 1024, 256, 512), (UNKNOWN_CARD, 512, 512))),
     ("0.5.20", ((20 * 1024, 8, 8), (35 * 1024, 48, 160), (60 * 1024, 32, 160), (160 * 1024, 256, 512), (UNKNOWN_CARD, 512, 512))),
 )
 

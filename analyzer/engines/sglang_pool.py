@@ -67,18 +67,17 @@ def above_the_minimum(minimum: float, pre: Size, per_token: Size | int, context_
 def enlarged_tokens(tokens: int, version: Version, requests: int, steps: int, top_k: int, draft_tokens: int) -> int:
     """What EAGLE adds to the profiled number of tokens without budgeting it: requests x (steps x top k + draft tokens) + 100.
 
-    Source: SGLang 0.4.2 - 0.5.9, model_runner.py, init_memory_pool; from 0.5.10 nothing is added.
+    Source: SGLang 0.4.3.post3 - 0.5.6.post2, model_runner.py, init_memory_pool. Before, only the draft model's own pool was larger.
     """
-    return tokens + requests * (steps * top_k + draft_tokens) + 100 if is_within(version, "0.4.2", "0.5.10") else tokens
+    return tokens + requests * (steps * top_k + draft_tokens) + 100 if is_within(version, "0.4.3.post3", "0.5.7") else tokens
 
 
-def default_running_requests(tokens: int, context_tokens: int, version: Version) -> int:
-    """max_running_requests when nobody sets it: tokens / context x 512, at least 2048, at most 4096; from 0.5.10 at most half the tokens.
+def default_running_requests(tokens: int, context_tokens: int) -> int:
+    """max_running_requests when nobody sets it: tokens / context x 512, at least 2048, at most 4096, and at most half the tokens.
 
-    Source: SGLang 0.4 - 0.5.23, init_memory_pool and resolve_max_num_reqs.
+    Source: SGLang 0.4 - 0.5.23, init_memory_pool and resolve_max_num_reqs; the half in tp_worker.py.
     """
-    requests = max(min(tokens * 512 // context_tokens, 4096), 2048)
-    return min(requests, tokens // 2) if is_within(version, "0.5.10") else requests
+    return min(max(min(tokens * 512 // context_tokens, 4096), 2048), tokens // 2)
 
 
 LARGEST_PAGE = 128

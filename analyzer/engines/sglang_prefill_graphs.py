@@ -27,7 +27,7 @@ SWITCHED_OFF_BY: tuple[tuple[str, tuple[str, ...]], ...] = (
         "0.5.10",
         ("data-parallel attention", "disaggregated", "expert all-to-all", "multimodal", "pipeline parallel", "speculative decoding"),
     ),
-    ("0.5.14", ("data-parallel attention", "disaggregated", "expert all-to-all", "multimodal", "pipeline parallel")),
+    ("0.5.11", ("data-parallel attention", "disaggregated", "expert all-to-all", "multimodal", "pipeline parallel")),
     ("0.5.15", ("data-parallel attention", "decode server", "expert all-to-all", "latent attention", "multimodal")),
     ("0.5.17", ("decode server", "latent attention", "multimodal")),
     ("0.5.18", ("decode server", "multimodal")),
@@ -37,7 +37,7 @@ SWITCHED_OFF_BY: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 STEPS = (
     # first release, ranges of token counts: (first, last, step); the last range goes on to the maximum
-    ("0.5.4", ((4, 32, 4), (48, 256, 16), (288, 512, 32), (640, 4096, 128), (4352, None, 256))),
+    ("0.5.3.post2", ((4, 32, 4), (48, 256, 16), (288, 512, 32), (640, 4096, 128), (4352, None, 256))),
     ("0.5.8", ((4, 32, 4), (48, 256, 16), (288, 512, 32), (640, 1024, 64), (1280, 4096, 256), (4608, None, 512))),
     ("0.5.9", ((4, 32, 4), (48, 256, 16), (288, 512, 32), (576, 1024, 64), (1280, 4096, 256), (4608, None, 512))),
 )
@@ -65,7 +65,7 @@ def maximum_tokens(launch: Launch) -> int:
     tokens = launch.prefill_graph_max_tokens
     if tokens is None:
         latent = value_since(MAXIMUM_OF_LATENT_ATTENTION, launch.release) if launch.mla else None
-        tokens = 4096 if launch.is_within("0.5.4", "0.5.7") else chunk if latent is None else latent
+        tokens = 4096 if launch.is_within("0.5.3.post2", "0.5.7") else chunk if latent is None else latent
         tokens = min(tokens, chunk) if launch.is_within("0.5.23") else tokens
         if launch.max_total_tokens is not None and launch.is_within("0.5.10"):
             tokens = min(tokens, launch.max_total_tokens)

@@ -143,7 +143,7 @@ def _floor(launch: Launch, so_far: float) -> Term:
 def _beyond_the_floor(launch: Launch) -> list[Term]:
     """What comes on top of the floor."""
     terms = [_speculative(launch)]
-    if launch.is_within("0.5.5.post3", "0.5.8") and captures_prefill_graphs(launch):
+    if launch.is_within("0.5.5.post1", "0.5.8") and captures_prefill_graphs(launch):
         share, tokens = 8 if launch.is_within("0.5.7") else 4, maximum_tokens(launch)
         terms.append(Term("prefill graphs", tokens // share, f"{tokens} tokens / {share}"))
     if launch.deepep and launch.decode_graphs and launch.role != "prefill" and launch.is_within("0.5.15"):

@@ -12,14 +12,14 @@ MAMBA_RATIO = 0.9
 SLIDING_WINDOW_RATIO = 0.8
 """--swa-full-tokens-ratio when nobody sets it, 0.4.10 - 0.5.23 (the same files)."""
 
-WINDOW_SIZED_BY_REQUESTS = (("0.4.10", False), ("0.5.14", True))
+WINDOW_SIZED_BY_REQUESTS = (("0.4.9.post3", False), ("0.5.14", True))
 """Whether the window pool is sized by --max-running-requests where that is set and the prefix cache is off (pool_configurator.py)."""
 
-MAMBA_RATIO_BY_RELEASE = (("0.5.4", MAMBA_RATIO),)
-SLIDING_WINDOW_RATIO_BY_RELEASE = (("0.4.10", SLIDING_WINDOW_RATIO),)
+MAMBA_RATIO_BY_RELEASE = (("0.5.3.post2", MAMBA_RATIO),)
+SLIDING_WINDOW_RATIO_BY_RELEASE = (("0.4.9.post3", SLIDING_WINDOW_RATIO),)
 """Some models set another default: Inkling 0.1 for both (0.5.16 -), DeepSeek V4 0.1, MiMo and Step with the hierarchical cache 1.0."""
 
-SLOTS_AS_ASKED = (("0.5.2", True), ("0.5.4", False), ("0.5.7", True))
+SLOTS_AS_ASKED = (("0.5.2", True), ("0.5.3.post2", False), ("0.5.7", True))
 """Whether --max-mamba-cache-size gives the number of slots with the prefix cache on too; without it, it always does (model_runner.py)."""
 
 LARGEST_WINDOW_RATIO = 1.0

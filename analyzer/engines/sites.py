@@ -33,7 +33,7 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
     (r":process_weights_after_loading|repack|marlin_utils\w*\.py:(prepare_|\w*permute)", "repack", "load_weights"),
     (
         r":load_weights?\b|model_loader|weight_utils|:load_model|default_loader|component_loader|:get_model\b|:initialize_model"
-        r"|:create_weights|:make_layers\b|(model_executor|srt)/models/[\w/]+\.py:__init__",
+        r"|:create_weights|:make_layers\b|(model_executor|srt|diffusion)/models/[\w/]+\.py:__init__",
         "load",
         "load_weights",
     ),
@@ -94,17 +94,26 @@ SITES: tuple[tuple[str, str, Phase | None], ...] = (
         "encoder",
         None,
     ),
+    # here SGLang computes how large its pools may be; nothing is allocated
+    (
+        r":_?resolve_memory_pool_config|:_config_from_budget|:create_memory_pool_configurator|:_?profile_(max_num_token|available_bytes)"
+        r"|:_?handle_max_mamba_cache|:_calculate_mamba_ratio|pool_configurator\.py:",
+        "kv_sizing",
+        "kv_alloc",
+    ),
     (
         # vLLM's _initialize_kv_caches is no such place: the profiling run is inside it
         r":initialize_kv_cache\w*|:_?allocate_kv_cache\w*|:initialize_from_config|:init_memory_pool|memory_pool\.py:|:_create_buffers"
         r"|cache_engine\.py:|:initialize_cache"
-        r"|:alloc_memory_pool|:init_(target_)?memory_pools?\b|:profile_max_num_token|kv_cache_mixin|kv_cache_configurator"
-        r"|pool_configurator|mamba_checkpoint_pool|:post_capture_resize_kv_pool",
+        r"|:alloc_memory_pool|:init_(target_)?memory_pools?\b|kv_cache_mixin|kv_cache_configurator"
+        r"|mamba_checkpoint_pool|:post_capture_resize_kv_pool",
         "kv_cache",
         "kv_alloc",
     ),
     (r"mem_cache/\w*(radix|chunk)_cache\w*\.py", "prefix_cache", None),
     (r":init_(all_)?attention_backends?\b|attention_backend_setup|:init_cublas", "attention", "warmup"),
+    # the queue between vLLM's processes: who waits here waits for a worker
+    (r"shm_broadcast\.py:(acquire_read|dequeue)", "queue", None),
     # the first use of a device sets up its context; no other memory of this process is on it yet
     (r"torch/cuda/__init__\.py:(set_device|_lazy_init)", "context", "init"),
     (r"deep_?ep|nvshmem|custom_all_reduce|symm_mem|pynccl|flashinfer_comm", "communication", "init"),

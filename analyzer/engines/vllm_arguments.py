@@ -10,10 +10,10 @@ from analyzer.engines.argument import Argument
 
 ARGUMENTS = (
     Argument("cpu_offload_gb", "--cpu-offload-gb", "0.5.3", None, "GiB of weights kept on the host"),
-    Argument("cuda_graph_sizes", "--cuda-graph-sizes", "0.8.5", "0.13.0", "superseded in 0.11.1"),
+    Argument("cuda_graph_sizes", "--cuda-graph-sizes", "0.9.0", "0.13.0", "superseded in 0.11.1"),
     Argument("cudagraph_capture_sizes", "--cudagraph-capture-sizes", "0.11.1"),
     Argument("disable_hybrid_kv_cache_manager", "--disable-hybrid-kv-cache-manager", "0.9.1", None, "on, it wastes KV cache"),
-    Argument("enable_chunked_prefill", "--enable-chunked-prefill", "0.4.2"),
+    Argument("enable_chunked_prefill", "--enable-chunked-prefill", "0.4.0"),
     Argument("enable_flashinfer_autotune", "--enable-flashinfer-autotune", "0.16.0"),
     Argument("enable_prefix_caching", "--enable-prefix-caching", "0.4.0"),
     Argument("enable_sleep_mode", "--enable-sleep-mode", "0.7.0"),
@@ -37,7 +37,7 @@ ARGUMENTS = (
     Argument("skip_mm_profiling", "--skip-mm-profiling", "0.10.1", None, "removes the encoders' reserve: lower the utilization by hand"),
     Argument("swap_space", "--swap-space", "0.2.7", "0.18.0", "GiB on the host"),
     Argument("tensor_parallel_size", "--tensor-parallel-size", "0.2.7"),
-    Argument("VLLM_CPU_KVCACHE_SPACE", "", "0.4.1", None, "GiB, CPU only"),
+    Argument("VLLM_CPU_KVCACHE_SPACE", "", "0.4.0.post1", None, "GiB, CPU only"),
     Argument("VLLM_ENABLE_STARTUP_PLAN", "", "0.26.0"),
     Argument("VLLM_FLASHINFER_AUTOTUNE_SKIP_OPS", "", "0.26.0"),
     Argument("VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "", "0.18.0"),

@@ -112,8 +112,8 @@ class Era:
 
 
 ERAS = (
-    Era("V0", "0.2.7", "0.4.1", whole_card, others="charged", gate=False),
-    Era("V0", "0.4.1", "0.6.4", own_growth, others="not charged", gate=False),
+    Era("V0", "0.2.7", "0.3.1", whole_card, others="charged", gate=False),
+    Era("V0", "0.3.1", "0.6.4", own_growth, others="not charged", gate=False),
     Era("V0", "0.6.4", "0.6.5", peak_and_rest_of_card, others="charged", gate=False),
     Era("V0", "0.6.5", "0.11.0", ledger, others="not charged", gate=False),
     Era("V1", "0.6.4", "0.6.5", own_growth, others="not charged", gate=False),

@@ -121,7 +121,13 @@ def pool_figures(run: Run, event: Event) -> dict[str, Any]:
         return {}
     page = run.args.get("page_size")
     needed = most_tokens_needed(asked, page if isinstance(page, int) else None, "decode" in fact.fields) if isinstance(asked, int) else None
-    return {"pool_available": pool_available(fact), "pool_needed_at_most": needed, "state_slots_available": _part(fact, "mamba")}
+    return {
+        "full_tokens_available": _part(fact, "full"),
+        "pool_available": pool_available(fact),
+        "pool_needed_at_most": needed,
+        "state_slots_available": _part(fact, "mamba"),
+        "window_tokens_available": _part(fact, "swa"),
+    }
 
 
 def pool_available(fact: Fact) -> int | None:

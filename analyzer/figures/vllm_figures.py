@@ -7,6 +7,7 @@ from typing import Any
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines import vllm
 from analyzer.engines.vllm_utilization import utilization_for
+from analyzer.figures.vllm_cache import one_request_holds
 from analyzer.units import Size
 
 PRINTS_UTILIZATION = (
@@ -27,13 +28,22 @@ def run_figures(run: Run) -> dict[str, Any]:
     """What vLLM runs are judged by as a whole."""
     utilization, source = utilization_in_effect(run)
     return {
+        "largest_kv_cache": lambda: rank.ledger["kv_cache"].size if (rank := rank_with_largest_kv_cache(run)) else None,
+        "largest_kv_cache_rank": lambda: rank.name if (rank := rank_with_largest_kv_cache(run)) else None,
         "arena_pinned": arena_pinned(run),
         "default_utilization": vllm.default_utilization(run.version) if run.engine == "vllm" else None,
         "waiting_at_full_cache": lambda: waiting_at_full_cache(run),
         "kv_cache_usage": lambda: max((fact.number("kv_cache_usage") or 0 for fact in run.all("stats")), default=0) or None,
         "utilization": utilization,
         "utilization_source": source,
+        "window_held": lambda: held.tokens if (held := one_request_holds(run)) else None,
     }
+
+
+def rank_with_largest_kv_cache(run: Run) -> Rank | None:
+    """The rank that has the most for its KV cache, of several that print it; each computes its own, from what its card has free."""
+    ranks = [rank for rank in run.ranks if "kv_cache" in rank.ledger]
+    return max(ranks, key=lambda rank: rank.ledger["kv_cache"].size.bytes) if len(ranks) > 1 else None
 
 
 def waiting_at_full_cache(run: Run) -> int | None:

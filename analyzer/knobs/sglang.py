@@ -103,9 +103,7 @@ def _requests(run: Run) -> Shown:
     tokens, context = pool_tokens(run), context_length(run)
     if tokens is None or not context:
         return Shown("max_running_requests", value, source)
-    release = release_of_run(run)
-    default = default_running_requests(tokens, context, release) if release is not None else None
-    if value is not None and value == default and "max_running_requests" not in source:
+    if value is not None and value == default_running_requests(tokens, context) and "max_running_requests" not in source:
         source = f"{source}; it is the default for a pool of {tokens} tokens"
     held = f"the pool holds {concurrency(tokens, context):.2f} requests of {context} tokens at once"
     return Shown("max_running_requests", value, source, effect="; ".join(filter(None, (held, _all_asked(run, asked, context)))))

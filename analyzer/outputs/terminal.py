@@ -126,7 +126,13 @@ def _verdict(verdict: Verdict, runs: list[RunRecord]) -> Iterator[RenderableType
 
 
 def _engines(runs: list[RunRecord]) -> list[str]:
-    named = [" ".join(filter(None, (ENGINE_NAMES[run.engine], printable(run.release)))) for run in runs if run.engine]
+    """The engines with their releases; one whose release some run shows is not named without it."""
+    shown = {run.engine for run in runs if run.release}
+    named = [
+        " ".join(filter(None, (ENGINE_NAMES[run.engine], printable(run.release))))
+        for run in runs
+        if run.engine and (run.release or run.engine not in shown)
+    ]
     return list(dict.fromkeys(named))
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COLOURS = {
     "other_processes": "#CC79A7",
     "weights": "#0072B2",
+    "allocated": "#0072B2",
     "non_torch": "#56B4E9",
     "activation_peak": "#E69F00",
     "kv_cache": "#009E73",
@@ -28,7 +29,19 @@ COLOURS = {
     "allocation_refused": "#D55E00",
     "kv_needed": "#D55E00",
 }
-_STACKED = ("other_processes", "weights", "non_torch", "activation_peak", "kv_cache", "kv_pinned", "cuda_graphs", "unaccounted")
+_STACKED = (
+    "other_processes",
+    "weights",
+    "allocated",
+    "non_torch",
+    "activation_peak",
+    "kv_cache",
+    "kv_pinned",
+    "cuda_graphs",
+    "unaccounted",
+)
+_IN_ALLOCATED = {"weights", "activation_peak", "kv_cache", "kv_pinned", "cuda_graphs"}
+"""Where one of these is known, the bars show it, and not the sum that PyTorch's allocator gives for all of them."""
 _WHISKER = 0.004  # of the width: narrower intervals would not be seen
 _ROW_INCHES = 0.30
 
@@ -64,6 +77,8 @@ def _bars(ledger: Mapping[str, SizeRecord]) -> Iterator[Bar]:
     for item in _STACKED:
         size = ledger.get(item)
         if size is None or (item == "kv_pinned" and "kv_cache" in ledger):  # the same memory under two names
+            continue
+        if item == "allocated" and _IN_ALLOCATED & ledger.keys():
             continue
         yield Bar(item, filled, filled + size.bytes, size)
         if item in {"kv_cache", "kv_pinned"} and "kv_needed" in ledger:

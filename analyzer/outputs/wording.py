@@ -75,7 +75,7 @@ LEDGER_ITEMS = {
 _SCALES = (("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB))
 
 
-_PLAIN_WORD = re.compile(r"[a-z]+(?=[\s,;:.]|$)")
+_PLAIN_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*(?=[\s,;:.]|$)")
 
 
 def sentence(text: str) -> str:

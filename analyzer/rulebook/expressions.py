@@ -93,10 +93,21 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 def environment() -> ImmutableSandboxedEnvironment:
     """The environment in which rules are evaluated."""
-    made = _Environment(undefined=Absent, autoescape=False)
+    made = _Environment(undefined=Absent, autoescape=False, finalize=readable)
     made.tests["known"] = lambda value: not isinstance(value, Undefined)
     made.filters.update(FILTERS)
     return made
+
+
+LONGEST_BYTES = 5
+"""Digits of a bare number of bytes that are still read at a glance."""
+
+
+def readable(value: Any) -> Any:
+    """What a sentence shows of a value: a long bare number of bytes in the unit people compare with, everything else as printed."""
+    if isinstance(value, Size) and value.text.endswith(" B") and len(value.text) > LONGEST_BYTES + len(" B"):
+        return format_bytes(value.bytes)
+    return value
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

@@ -50,7 +50,8 @@ def reach_verdict(case: Case, rulings: Sequence[Ruling]) -> Verdict:
         )
         return Verdict(outcome="unknown", cause="none", phase=run.phase, confidence="possible", summary=summary)
     if run is not None and run.engine is not None:
-        place = "while it serves" if run.phase == "serve" else f"in phase {run.phase or 'unknown'} of the start, before any outcome"
+        place = "while it serves" if run.phase == "serve" else f"in phase {run.phase} of the start, before any outcome"
+        place = place if run.phase else "before any outcome, and in which phase is not shown"
         summary = (
             f"No failure in this log: it ends {place}. "
             "What came next is missing: the rest of this log, or the exit code of a process that was killed without a word."
@@ -145,6 +146,8 @@ def _healthy(run: Run) -> str:
     version = f" {run.version_text}" if run.version_text else ""
     if _ends_prepared(run):
         return f"Nothing failed: {name}{version} came through its start; the log ends when the graphs had been captured."
+    if run.phase != "serve":
+        return f"Nothing failed as far as this log goes: {name}{version} had captured its graphs, and the log ends in its start."
     return f"Nothing failed: {name}{version} started and served as far as this log goes."
 
 

@@ -35,6 +35,8 @@ RUN: dict[str, str] = {
     "waiting_at_full_cache": "vLLM: the most requests that waited while the KV cache was 95 % full or fuller",
     "kv_cache_usage": "vLLM: the highest KV cache usage in the statistics, in per cent",
     "kinds": 'the kinds of facts that this run printed, for `"stats" in run.kinds`',
+    "largest_kv_cache": "vLLM: KV cache of the rank that has the most, of several that print theirs",
+    "largest_kv_cache_rank": "vLLM: name of that rank",
     "mem_fraction_static": "SGLang's static fraction in effect: from a message that prints it, else from its arguments",
     "least_free": "free memory at the start of the rank that has the least, of several that print it",
     "least_free_rank": "name of that rank",
@@ -49,6 +51,7 @@ RUN: dict[str, str] = {
     "utilization": "vLLM's gpu_memory_utilization in effect",
     "utilization_source": "where that value comes from, in words",
     "version": "the engine's release, as printed",
+    "window_held": "vLLM: the longest window in tokens that the KV cache can hold, by what one request of the full window needs",
     "worst_rank": "name of the rank with the least free memory",
 }
 RANK: dict[str, str] = {
@@ -103,6 +106,8 @@ EVENT: dict[str, str] = {
     "non_torch": "memory of this process outside PyTorch's allocator, at an out-of-memory error",
     "other_failures": "kinds of other messages of the run that tell a cause by themselves",
     "phase": "phase of the code it came from, else the phase the run had reached",
+    "full_tokens_available": "SGLang, models with two pools: tokens of the full pool that were free or could be evicted",
+    "window_tokens_available": "SGLang, models with two pools: tokens of the window pool that were free or could be evicted",
     "pool_available": "SGLang: tokens of the KV pool that were free or could be evicted; of a hybrid pool, in the scarcer part",
     "pool_limits": "SGLang: whether the longest input allowed is what the pool holds, and not the context length",
     "pool_needed_at_most": "SGLang: what an allocation takes from the pool at most, in tokens, since it takes whole pages",

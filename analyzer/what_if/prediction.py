@@ -7,8 +7,9 @@ from typing import Any
 
 from analyzer.analysis import CheckRecord
 from analyzer.cases.model import Run
-from analyzer.engines.checks import Check
-from analyzer.what_if.planned import COMPUTED, Planned
+from analyzer.engines.checks import Check, not_shown
+from analyzer.what_if.planned import COMPUTED, Planned, planned_after
+from analyzer.what_if.refuted import REFUTED, is_refuted
 from analyzer.what_if.sglang_checks import sglang_checks
 from analyzer.what_if.vllm_checks import vllm_checks
 
@@ -16,8 +17,14 @@ from analyzer.what_if.vllm_checks import vllm_checks
 def predict(run: Run, planned: Planned) -> list[Check]:
     """The checks that the figures of the run allow, of the rank that allows most; later ones are made even where one fails.
 
-    Of ranks that allow as many, the one that fails most counts: a start needs all of them.
+    Of ranks that allow as many, the one that fails most counts: a start needs all of them. A check that by these figures would have
+    ended otherwise in the run itself is not made: something that counts is not among them.
     """
+    refuted = {check.name for check in _checks(run, planned_after(run, {}, 0)) if is_refuted(run, check)}
+    return [not_shown(check.name, REFUTED) if check.name in refuted else check for check in _checks(run, planned)]
+
+
+def _checks(run: Run, planned: Planned) -> list[Check]:
     checks = vllm_checks if run.engine == "vllm" else sglang_checks
     found = [list(checks(run, rank, planned)) for rank in run.ranks]
     return max(found, key=lambda row: (len(row), sum(check.outcome == "fails" for check in row)), default=[])

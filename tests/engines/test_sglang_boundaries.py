@@ -15,14 +15,17 @@ from analyzer.engines.release import value_since
 from analyzer.engines.sglang_default_fraction import default_fraction
 from analyzer.engines.sglang_effective import explanations
 from analyzer.engines.sglang_headroom import direction_for_draft_weights, draft_weights_in_static_share
-from analyzer.engines.sglang_launch import Launch, default_chunk
+from analyzer.engines.sglang_hicache import DEFAULT_RATIO_BY_RELEASE, REFUSAL_ERAS, available_from_refusal
+from analyzer.engines.sglang_launch import Launch, Role, default_chunk
 from analyzer.engines.sglang_prefill_graphs import captured_token_counts, maximum_tokens
 from analyzer.engines.sglang_reserve import reserve
 from analyzer.engines.sglang_two_pools import SLOTS_AS_ASKED, WINDOW_SIZED_BY_REQUESTS
 from analyzer.engines.sglang_vlm import ADJUSTMENTS, fraction_in_effect, vision_adjustment
-from tests.engines.cards import A6000, B200, H20, H100, H200, RTX_5090
+from analyzer.units import GIB, Size
+from tests.engines.cards import A6000, B200, H20, H100, H200, MI300X, RTX_4090, RTX_5090
 
 DP8 = {"tp": 8, "dp": 8, "dp_attention": True}
+AITER = {"attention_backend": "aiter", "context_length": 32768}
 VISION = {"multimodal": True, "vision": (24, 1024)}  # the reference tower: x 0.95
 
 
@@ -32,14 +35,23 @@ def left(card: int, *summands: float) -> float:
 
 FRACTIONS: list[tuple[str, float, str, float, int, dict[str, Any]]] = [
     # last release, its value, first release, its value, card, launch
+    ("0.2.6", 0.84, "0.2.7", 0.83, H100, {"tp": 8}),
     ("0.3.5.post2", 0.83, "0.3.6", 0.82, H100, {"tp": 8}),
     ("0.3.6.post3", 0.82, "0.4.0", 0.81, H100, {"tp": 8}),
     ("0.4.5.post2", 0.81, "0.4.5.post3", (H20 - 13 * 1024) / H20, H20, {"tp": 8}),
+    ("0.4.6.post1", 0.85, "0.4.6.post2", 0.81, H100, {"tp": 4, "pp": 2}),
     ("0.4.6.post5", 0.88, "0.4.7", 0.88 * 0.95, H100, {"speculative_algorithm": "EAGLE"}),
     ("0.4.8.post1", left(H100, 10 * 1024), "0.4.9", left(H100, 10 * 1024) * 0.90, H100, VISION),
     ("0.4.9.post2", left(H100, 10 * 1024) * 0.90, "0.4.9.post3", left(H100, 10 * 1024) * 0.95, H100, VISION),
     ("0.5.2", left(H200, 16 * 1024), "0.5.3", 0.8, H200, {"tp": 8, "sparse_attention": True}),
+    ("0.5.3", 0.8, "0.5.3.post1", left(H200, 14848), H200, {"tp": 8, "sparse_attention": True}),
+    # 512 + 1.5 x 2048 + 128 = 3 712, and 2 x 16, then 2 x 24
+    ("0.5.4", left(RTX_4090, 3712, 32), "0.5.4.post1", left(RTX_4090, 3712, 48), RTX_4090, {}),
+    # 512 + 1.5 x 16384 + 128 + 2 x 512 = 26 240
+    ("0.5.4", left(MI300X, 26240), "0.5.4.post1", left(MI300X, 26240) * 0.90, MI300X, AITER),
+    ("0.5.4.post1", left(MI300X, 26240) * 0.90, "0.5.4.post2", left(MI300X, 26240) * 0.85, MI300X, AITER),
     # 512 + 1.5 x 8192 + 128 + 2 x 256 = 13 440
+    ("0.5.5", left(H100, 13440), "0.5.5.post1", left(H100, 13440, 4096 / 4), H100, {"prefill_graphs": True}),
     ("0.5.6.post2", left(H100, 13440, 4096 / 4), "0.5.7", left(H100, 13440, 4096 / 8), H100,
      {"prefill_graphs": True, "prefill_graph_max_tokens": 4096}),
     # 512 + 1.5 x 8192 + 1024 + 2 x 512 = 14 848
@@ -67,6 +79,7 @@ def test_the_automatic_fraction(last: str, old: float, first: str, new: float, c
     ("last", "old", "first", "new", "card"),
     [
         ("0.2.12", None, "0.2.13", 8192, H100),
+        ("0.3.5.post1", 8192, "0.3.5.post2", 2048, RTX_4090),
         ("0.4.6.post5", 8192, "0.4.7", 16384, B200),
         ("0.4.7", 8192, "0.4.7.post1", 2048, RTX_5090),
         ("0.5.2", 8192, "0.5.3", 4096, A6000),
@@ -80,6 +93,7 @@ def test_the_chunk_that_the_engine_fills_in(last: str, old: int | None, first: s
 @pytest.mark.parametrize(
     ("last", "old", "first", "new", "rest"),
     [
+        ("0.5.3.post1", 8192, "0.5.3.post2", 4096, {}),
         ("0.5.6.post2", 4096, "0.5.7", 8192, {}),
         ("0.5.12.post1", 8192, "0.5.13", 2048, {"context_length": 2048}),
         ("0.5.16", 2048, "0.5.17", 8192, {"context_length": 2048}),
@@ -90,6 +104,22 @@ def test_the_chunk_that_the_engine_fills_in(last: str, old: int | None, first: s
 def test_the_largest_prefill_graph(last: str, old: int, first: str, new: int, rest: dict[str, Any]) -> None:
     asked = {"chunked_prefill_size": 8192, **rest}
     assert [maximum_tokens(Launch(release=Version(release), card_mib=H100, **asked)) for release in (last, first)] == [old, new]
+
+
+@pytest.mark.parametrize(
+    ("role", "last", "old", "first", "new"),
+    [("prefill", "0.4.6.post1", 8192, "0.4.6.post2", 16384), ("prefill", "0.4.7", 16384, "0.4.7.post1", 8192)],
+)
+def test_the_chunk_of_a_disaggregated_server(role: Role, last: str, old: int, first: str, new: int) -> None:
+    assert [default_chunk(Launch(release=Version(release), card_mib=H100, role=role)) for release in (last, first)] == [old, new]
+
+
+def test_the_first_release_with_prefill_graphs() -> None:
+    counts = [
+        captured_token_counts(Launch(release=Version(release), card_mib=H100, chunked_prefill_size=64))
+        for release in ("0.5.3.post1", "0.5.3.post2")
+    ]
+    assert [len(found) for found in counts] == [0, 58]
 
 
 @pytest.mark.parametrize(("release", "step"), [("0.5.7", 128), ("0.5.8", 64), ("0.5.8.post1", 64), ("0.5.9", 64)])
@@ -164,21 +194,36 @@ def test_a_reason_starts_or_ends(last: str, first: str, text: str, starts: bool)
     assert (text in before, text in after) == (not starts, starts)
 
 
-# ---- models with two pools
+# ---- host memory, and models with two pools
+
+
+@pytest.mark.parametrize(("release", "ratio"), [("0.4.4.post1", None), ("0.4.4.post2", 2.0)])
+def test_the_ratio_of_the_host_pool_when_nobody_sets_it(release: str, ratio: float | None) -> None:
+    assert value_since(DEFAULT_RATIO_BY_RELEASE, Version(release)) == ratio
+
+
+def test_every_meaning_of_a_refusals_figure_has_a_release() -> None:
+    """40 GiB printed: all that was available, less the 10 that are kept, and one of five parts of that."""
+    found = [available_from_refusal(Size.exact(40 * GIB), release, ranks_on_host=5) for release in REFUSAL_ERAS]
+    assert found == [Size.exact(gibibytes * GIB) for gibibytes in (40, 50, 210)]
 
 
 @pytest.mark.parametrize(
     ("release", "as_asked", "by_requests"),
     [
         # whether --max-mamba-cache-size gives the slots, whether --max-running-requests sizes the window pool
+        ("0.4.9.post2", None, None),
+        ("0.4.9.post3", None, False),
         ("0.5.1.post3", None, False),
         ("0.5.2", True, False),
+        ("0.5.3.post1", True, False),
+        ("0.5.3.post2", False, False),
         ("0.5.6.post2", False, False),
         ("0.5.7", True, False),
         ("0.5.13.post1", True, False),
         ("0.5.14", True, True),
     ],
 )
-def test_how_the_two_pools_are_sized(release: str, as_asked: bool | None, by_requests: bool) -> None:
+def test_how_the_two_pools_are_sized(release: str, as_asked: bool | None, by_requests: bool | None) -> None:
     assert value_since(SLOTS_AS_ASKED, Version(release)) is as_asked
     assert value_since(WINDOW_SIZED_BY_REQUESTS, Version(release)) is by_requests

@@ -143,17 +143,17 @@ def test_by_hand(version: str, card: int | None, launch: dict[str, Any], arithme
 
 BOUNDARIES: list[tuple[str, str, int | None, dict[str, Any]]] = [
     # the last release of a rule, the first of the next, and a launch that tells them apart
-    ("0.2.0", "0.2.9", H100, {}),
-    ("0.3.5", "0.3.6", H100, {"tp": 8}),
+    ("0.2.6", "0.2.7", H100, {}),
+    ("0.3.5.post2", "0.3.6", H100, {"tp": 8}),
     ("0.3.6", "0.4.0", H100, {"tp": 8}),
     ("0.4.5", "0.4.5.post3", H20, {}),
-    ("0.4.6.post1", "0.4.6.post3", H100, {"tp": 4, "pp": 2}),
+    ("0.4.6.post1", "0.4.6.post2", H100, {"tp": 4, "pp": 2}),
     ("0.4.6.post5", "0.4.7", H100, EAGLE),
     ("0.4.7", "0.4.7.post1", H100, {}),
     ("0.5.2", "0.5.3", H100, {}),
-    ("0.5.3", "0.5.4", H100, {"sparse_attention": True}),
-    ("0.5.4", "0.5.5", RTX_4090, {}),
-    ("0.5.5.post2", "0.5.5.post3", H100, {"prefill_graphs": True}),
+    ("0.5.3", "0.5.3.post1", H100, {"sparse_attention": True}),
+    ("0.5.4", "0.5.4.post1", RTX_4090, {}),
+    ("0.5.5", "0.5.5.post1", H100, {"prefill_graphs": True}),
     ("0.5.6", "0.5.7", H100, {"prefill_graphs": True, "prefill_graph_max_tokens": 4096}),
     ("0.5.7", "0.5.8", RTX_4090, {"prefill_graphs": True}),
     ("0.5.8", "0.5.9", RTX_4090, {"prefill_graphs": True}),

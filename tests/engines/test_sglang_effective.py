@@ -119,10 +119,10 @@ def test_reasons_by_release(version: str, printed: float, implied: float, fittin
         # the first release that has the reason, and the first that has it no more
         (NOT_IN_EFFECT, "0.2.14.post2", "0.3.5"),
         (MULTIMODAL, "0.3.5", "0.4.9"),
-        (AITER_UNSEEN, "0.4.7", "0.5.5"),
-        (AITER_SEEN, "0.5.5", None),
-        ("the draft model's tokens were added to the pool after it was sized", "0.4.2", "0.5.10"),
-        ("max_total_tokens caps the pool", "0.2.9", None),
+        (AITER_UNSEEN, "0.4.7", "0.5.4.post1"),
+        (AITER_SEEN, "0.5.4.post1", None),
+        ("the draft model's tokens were added to the pool after it was sized", "0.4.3.post3", "0.5.7"),
+        ("max_total_tokens caps the pool", "0.2.8", None),
         ("another rank had less free memory: the smallest one sizes the pool of all", "0.1.26", None),
         ("something else took memory while the weights were loaded", "0.1.26", None),
         ("loading left temporary tensors behind when the pool was sized", "0.1.26", "0.5.19"),
@@ -130,28 +130,29 @@ def test_reasons_by_release(version: str, printed: float, implied: float, fittin
         ("pools were sized again after graph capture, which only shrinks them", "0.5.16", None),
         ("caches of a multimodal model were taken off the pool", "0.5.18", None),
         ("the wrapper that starts the engine passes another value than it shows", "0.1.26", None),
-        (SPARSE, "0.5.3", "0.5.4"),
+        (SPARSE, "0.5.3", "0.5.3.post1"),
     ],
 )
 def test_a_reason_starts_and_ends_with_its_release(text: str, first: str, after: str | None) -> None:
-    releases = (
-        "0.1.25 0.1.26 0.2.8 0.2.9 0.2.14.post1 0.2.14.post2 0.3.4 0.3.5 0.4.1 0.4.2 0.4.4.post3 0.4.4.post4 0.4.6.post5 0.4.7 0.4.8.post1"
-    )
-    later = "0.4.9 0.5.2 0.5.3 0.5.4 0.5.5 0.5.9 0.5.10 0.5.13 0.5.14 0.5.15 0.5.16 0.5.17 0.5.18 0.5.19 0.5.23"
-    for release in (*releases.split(), *later.split()):
+    earlier = "0.1.25 0.1.26 0.2.7 0.2.8 0.2.14.post1 0.2.14.post2 0.3.4.post2 0.3.5 0.4.3.post2 0.4.3.post3 0.4.4.post3 0.4.4.post4"
+    between = "0.4.6.post5 0.4.7 0.4.8.post1 0.4.9 0.5.2 0.5.3 0.5.3.post1 0.5.4 0.5.4.post1 0.5.6.post2 0.5.7"
+    later = "0.5.13.post1 0.5.14 0.5.15.post1 0.5.16 0.5.17 0.5.18 0.5.19 0.5.23"
+    for release in (*earlier.split(), *between.split(), *later.split()):
         version = Version(release)
         named = {entry.text for implied in (0.7, 0.9) for entry in explanations(0.8, implied, version)}
         assert (text in named) is (Version(first) <= version and (after is None or version < Version(after))), release
 
 
-@pytest.mark.parametrize(("version", "factor"), [("0.4.4.post3", 0.95), ("0.4.4.post4", 0.90)])
+@pytest.mark.parametrize(
+    ("version", "factor"), [("0.4.4.post3", 0.95), ("0.4.4.post4", 0.90), ("0.5.4", 0.85), ("0.5.4.post1", 0.90), ("0.5.4.post2", 0.85)]
+)
 def test_a_factor_changes_with_its_release(version: str, factor: float) -> None:
-    found = [entry.expected for entry in explanations(0.88, 0.8, Version(version)) if entry.text == MULTIMODAL]
+    found = [entry.expected for entry in explanations(0.88, 0.8, Version(version)) if entry.text in (MULTIMODAL, AITER_UNSEEN, AITER_SEEN)]
     assert found == [pytest.approx(0.88 * factor)]
 
 
 def test_direction_decides_which_reasons_are_named() -> None:
-    down, up = ({entry.text for entry in explanations(0.8, implied, Version("0.5.9"))} for implied in (0.7, 0.9))
+    down, up = ({entry.text for entry in explanations(0.8, implied, Version("0.5.6"))} for implied in (0.7, 0.9))
     assert "max_total_tokens caps the pool" in down - up
     assert "the draft model's tokens were added to the pool after it was sized" in up - down
 

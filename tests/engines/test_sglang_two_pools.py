@@ -90,15 +90,15 @@ def test_equal_pools_in_a_healthy_log(fixtures_dir) -> None:
 @pytest.mark.parametrize(
     ("table", "version", "value"),
     [
-        (MAMBA_RATIO_BY_RELEASE, "0.5.3", None),
-        (MAMBA_RATIO_BY_RELEASE, "0.5.4", 0.9),
-        (SLIDING_WINDOW_RATIO_BY_RELEASE, "0.4.9.post6", None),
-        (SLIDING_WINDOW_RATIO_BY_RELEASE, "0.4.10", 0.8),
-        (SLOTS_AS_ASKED, "0.5.3", True),
-        (SLOTS_AS_ASKED, "0.5.4", False),
-        (SLOTS_AS_ASKED, "0.5.6", False),
+        (MAMBA_RATIO_BY_RELEASE, "0.5.3.post1", None),
+        (MAMBA_RATIO_BY_RELEASE, "0.5.3.post2", 0.9),
+        (SLIDING_WINDOW_RATIO_BY_RELEASE, "0.4.9.post2", None),
+        (SLIDING_WINDOW_RATIO_BY_RELEASE, "0.4.9.post3", 0.8),
+        (SLOTS_AS_ASKED, "0.5.3.post1", True),
+        (SLOTS_AS_ASKED, "0.5.3.post2", False),
+        (SLOTS_AS_ASKED, "0.5.6.post2", False),
         (SLOTS_AS_ASKED, "0.5.7", True),
-        (WINDOW_SIZED_BY_REQUESTS, "0.5.13", False),
+        (WINDOW_SIZED_BY_REQUESTS, "0.5.13.post1", False),
         (WINDOW_SIZED_BY_REQUESTS, "0.5.14", True),
     ],
 )

@@ -166,6 +166,13 @@ VLLM = [
         "forward",
     ),
     ("an adapter", ("v1/worker/gpu_model_runner.py:execute_model", "lora/worker_manager.py:_load_adapter"), "serve", "lora"),
+    ("a model of another modality is built", ("diffusion/models/flux/flux_transformer.py:__init__",), "load_weights", "load"),
+    (
+        "waiting for a worker",
+        ("v1/executor/multiproc_executor.py:get_response", "distributed/device_communicators/shm_broadcast.py:acquire_read"),
+        None,
+        "queue",
+    ),
     (
         "a layer that an adapter wraps",
         ("v1/worker/gpu_model_runner.py:execute_model", "lora/layers/base_linear.py:apply"),

@@ -21,6 +21,8 @@ GENERATIONS: tuple[Generation, ...] = ("V0", "V1")
     [
         ("0.2.6", "V0", None, None, None),
         ("0.2.7", "V0", "whole card", "charged", False),
+        ("0.3.0", "V0", "whole card", "charged", False),
+        ("0.3.1", "V0", "own growth", "not charged", False),
         ("0.6.3.post1", "V0", "own growth", "not charged", False),
         ("0.6.4", "V0", "peak and rest of card", "charged", False),
         ("0.6.4.post1", "V0", "peak and rest of card", "charged", False),

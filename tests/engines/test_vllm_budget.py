@@ -38,8 +38,8 @@ PROFILE = Profile(**EXACT)
     ("version", "generation", "expected"),
     [
         ("0.2.7", "V0", 72 - (80 - 34)),  # all that is in use
-        ("0.4.0", "V0", 72 - (80 - 34)),
-        ("0.4.1", "V0", 72 - (75 - 34)),  # own growth
+        ("0.3.0", "V0", 72 - (80 - 34)),
+        ("0.3.1", "V0", 72 - (75 - 34)),  # own growth
         ("0.6.3.post1", "V0", 72 - (75 - 34)),
         ("0.6.4", "V1", 72 - (75 - 34)),
         ("0.6.4", "V0", 72 - (49 + (80 - 34 - 40))),  # PyTorch's peak and all else in use
@@ -69,8 +69,8 @@ def test_the_last_rule_without_graphs_is_the_rule_before_less_the_peak_that_stay
 @pytest.mark.parametrize(
     ("version", "generation", "others", "gate"),
     [
-        ("0.4.0", None, "charged", False),
-        ("0.4.1", None, "not charged", False),
+        ("0.3.0", None, "charged", False),
+        ("0.3.1", None, "not charged", False),
         ("0.6.4", "V0", "charged", False),
         ("0.6.5", "V0", "not charged", False),
         ("0.9.0.1", "V1", "charged", False),

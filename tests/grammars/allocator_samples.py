@@ -27,6 +27,11 @@ WHOLE_OOM_FIELDS = {
 }
 
 ALLOCATOR: list[Sample] = [
+    (
+        "tvm.error.InternalError: CUDA out of memory. Tried to allocate 61.25 GiB. GPU 1 ... 40.50 GiB is free.",
+        "torch_oom",
+        {"backend": "CUDA", "tried": printed("61.25", GIB), "gpu": 1, "free": printed("40.50", GIB)},
+    ),
     (WHOLE_OOM + HINT, "torch_oom", WHOLE_OOM_FIELDS),
     (
         "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 1; 79.15 GiB total capacity; 63.20 GiB"
@@ -183,6 +188,7 @@ ALLOCATOR: list[Sample] = [
         "nvml_assert",
         {"file": "../c10/cuda/CUDACachingAllocator.cpp", "line": 838},
     ),
+    ("OutOfMemoryError                          Traceback (most recent call last)", "notebook_oom", {}),
     ("RuntimeError: CUDA error: out of memory", "cuda_error_oom", {}),
     ("RuntimeError: Triton Error [CUDA]: out of memory", "cuda_error_oom", {}),
     (
@@ -349,6 +355,18 @@ ALLOCATOR: list[Sample] = [
     ("(raylet) node_manager.cc:3069: 2 Workers (tasks / actors) killed due to memory pressure (OOM)", "ray_workers_killed", {"workers": 2}),
     (" actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons", "ray_workers_killed", {}),
     ("ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.", "ray_workers_killed", {}),
+    (
+        "Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html.",
+        "ray_workers_killed",
+        {},
+    ),
+    ("LMCache WARNING: Failed to allocate memory for the KV cache.\nThe KV cache will not be stored.", "lmcache_pool_full", {}),
+    (
+        "Failed to allocate memory for tensor(torch.Size([2, 80, 256, 256]), torch.float16) because no memory is available",
+        "lmcache_pool_full",
+        {},
+    ),
+    ("LMCache WARNING: Local cpu memory under pressure so choosing to store only 12 total chunks", "lmcache_pool_full", {}),
     ("Unable to allocate 31.7 GiB for an array with shape (65536, 65000)", "host_allocation_failed", {"tried": printed("31.7", GIB)}),
     ("Unable to allocate 256. KiB for an array with shape (32768,)", "host_allocation_failed", {"tried": printed("256", KIB)}),
     ("OSError: [Errno 12] Cannot allocate memory", "host_allocation_failed", {"code": 12}),

@@ -463,9 +463,34 @@ START_FAILURES: list[Sample] = [
         "Decode transfer failed for request rank=1 decode_req.req.rid='7d1f' decode_req.req.bootstrap_room=4711 with exception "
         "KVTransferError(bootstrap_room=4711): Failed to get kvcache from prefill instance, it might be dead",
         "kv_transfer_failed",
-        {"reason": "KVTransferError(bootstrap_room=4711): Failed to get kvcache from prefill instance, it might be dead"},
+        {"reason": "Failed to get kvcache from prefill instance, it might be dead"},
     ),
     ("Prefill bootstrap failed for request rank=0 req.rid='7d1f' req.bootstrap_room=4711", "kv_transfer_failed", {}),
+    (
+        "This is not an out-of-memory error, so lowering --mem-fraction-static or --cuda-graph-max-bs-decode will not help.",
+        "capture_not_memory",
+        {},
+    ),
+    (
+        "Some requests fail to receive KV Cache transfer done signal after bootstrapping. If a greater mean TTFT is acceptable, you can",
+        "kv_transfer_failed",
+        {},
+    ),
+    (
+        "Loading text_encoder from /models/wan/text_encoder. avail mem: 18.58 GB",
+        "component_loading",
+        {"component": "text_encoder", "free": printed("18.58", GIB)},
+    ),
+    (
+        "Error while loading customized transformer, falling back to native version",
+        "component_failed",
+        {"component": "transformer"},
+    ),
+    (
+        "Error while loading component: transformer, component_model_path='/models/wan/transformer'",
+        "component_failed",
+        {"component": "transformer"},
+    ),
     (
         "Health check failed. Server couldn't get a response from detokenizer for last 20 seconds. tic start time: 13:50:20. "
         "last_heartbeat time: 13:49:58",

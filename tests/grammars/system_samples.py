@@ -142,6 +142,11 @@ SYSTEM: list[Sample] = [
         {},
     ),
     ("CUDA error: device-side assert triggered", "device_side_assert", {}),
+    (
+        "../aten/src/ATen/native/cuda/Indexing.cu:1284: indexSelect: block: [983,0,0], thread: [1,0,0] Assertion `index < size` failed.",
+        "device_side_assert",
+        {},
+    ),
     ("CUDA error: invalid argument", "cuda_invalid_argument", {}),
     ("CUDA_ERROR_INVALID_VALUE", "cuda_invalid_argument", {}),
     ("CUDA error: invalid configuration argument", "invalid_configuration", {}),
@@ -199,6 +204,13 @@ SYSTEM: list[Sample] = [
     ("RuntimeError: Failed to find C compiler. Please specify via CC environment variable.", "compile_failed", {}),
     ("/tmp/main.c:5:10: fatal error: Python.h: No such file or directory", "compile_failed", {}),
     ("RuntimeError: operator torchvision::nms does not exist", "import_failed", {}),
+    ("[sgl_kernel] CRITICAL: Could not load any common_ops library!", "import_failed", {"module": "common_ops"}),
+    (
+        "subprocess.CalledProcessError: Command '/opt/venv/lib/python3.11/site-packages/triton/backends/nvidia/bin/ptxas -lineinfo -v"
+        " --gpu-name=sm_120 /tmp/a.ptx -o /tmp/a.ptx.o 2> /tmp/a.log' returned non-zero exit status 255.",
+        "compile_failed",
+        {},
+    ),
     ("ImportError: /x/_C.abi3.so: undefined symbol: _ZN3c105ErrorC2E", "undefined_symbol", {"symbol": "_ZN3c105ErrorC2E"}),
     ("ModuleNotFoundError: No module named 'vllm._C'", "import_failed", {"module": "vllm._C"}),
     (
@@ -282,6 +294,11 @@ SYSTEM: list[Sample] = [
         "ValueError: Model architectures ['FooForCausalLM'] are not supported for now.",
         "model_unsupported",
         {"architectures": "['FooForCausalLM']"},
+    ),
+    (
+        "ValueError: Cannot find model module. 'FooForCausalLM' is not a registered model in the Transformers library",
+        "model_unsupported",
+        {"architectures": "'FooForCausalLM'"},
     ),
     ("api_server.py: error: unrecognized arguments: --foo 1", "arguments_refused", {"refusal": "--foo 1"}),
     (

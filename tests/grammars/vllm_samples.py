@@ -398,6 +398,12 @@ KV_CACHE: list[Sample] = [
         {"max_model_len": 1010001, "kv_needed": rounded("12.02"), "kv_cache": rounded("11.76")},
     ),
     (
+        f"To serve at least one request with the model {MAX_LEN} (65536), 9.48 GiB KV cache\nis needed, which is larger than the available"
+        " KV cache memory (4.42 GiB). ... the estimated\nmaximum model length is 11656.",
+        "one_request_does_not_fit",
+        {"max_model_len": 65536, "kv_needed": rounded("9.48"), "kv_cache": rounded("4.42"), "estimated_max_model_len": 11656},
+    ),
+    (
         "Auto-fit max_model_len: reduced from 131072 to 96320 to fit in available KV cache memory (11.76 GiB GPU + 64.0 GiB host)",
         "max_len_auto_fit",
         {
@@ -749,6 +755,10 @@ FAILURES: list[Sample] = [
         {"error": "NCCL error: unhandled cuda error"},
     ),
     ("RuntimeError: Executor failed.", "executor_failed", {}),
+    ("AsyncLLM output_handler failed.", "serving_task_failed", {}),
+    ("Engine background task failed", "serving_task_failed", {}),
+    ("Exception in callback functools.partial(<function _log_task_completion at 0x7f00>, error_callback=", "serving_task_failed", {}),
+    ("TimeoutError: RPC call to sample_tokens timed out.", "worker_call_timed_out", {"method": "sample_tokens"}),
     ("EngineCore failed to start.", "engine_core_start_failed", {}),
     ("EngineCore hit an exception: Traceback (most recent call last):", "engine_core_start_failed", {}),
     ("EngineCore encountered a fatal error.", "engine_core_fatal", {}),
@@ -866,6 +876,7 @@ LOOK_ALIKES: dict[str, str] = {
     '    raise RuntimeError("Engine core initialization failed. "': "engine_core_init_failed",
     '    raise RuntimeError("Engine core initialization failed. See root cause above.")': "engine_core_init_failed",
     '    raise RuntimeError("Executor failed.")': "executor_failed",
+    '    raise TimeoutError(f"RPC call to {method} timed out.") from e': "worker_call_timed_out",
     '    raise ValueError("Out of memory! No free blocks are available.")': "no_free_blocks",
     '    raise AsyncEngineDeadError("Background loop has errored already.")': "engine_dead_v0",
     '            "Error in memory profiling. "': "memory_profiling_error",

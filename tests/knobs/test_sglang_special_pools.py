@@ -72,7 +72,7 @@ def test_sizes_that_something_else_than_the_ratio_divides_imply_none(args: str) 
 
 def test_a_ratio_that_nobody_sets_is_the_default_where_the_sizes_agree(fixtures_dir: Path) -> None:
     row = rows(corpus(fixtures_dir, "sglang-120"))["mamba_full_memory_ratio"]
-    assert (row.value, row.source) == (0.9, "default of SGLang since 0.5.4, with which the printed sizes agree")
+    assert (row.value, row.source) == (0.9, "default of SGLang since 0.5.3.post2, with which the printed sizes agree")
     assert "80 slots of 146.77 MiB each, 12.62 GiB for draft tokens" in row.effect
 
 
@@ -149,7 +149,7 @@ def test_a_window_pool_by_the_requests_at_once() -> None:
 def test_equal_pools_of_a_healthy_log_are_not_the_default(fixtures_dir: Path) -> None:
     row = rows(corpus(fixtures_dir, "sglang-122"))["swa_full_tokens_ratio"]
     assert row.value == 1.0
-    assert row.source == "by the printed pools 1.000 was in effect, not 0.8, the default of SGLang since 0.4.10"
+    assert row.source == "by the printed pools 1.000 was in effect, not 0.8, the default of SGLang since 0.4.9.post3"
     assert "(8.03 GiB and 69.60 GiB)" in row.effect, "without labels the window pool comes first"
 
 

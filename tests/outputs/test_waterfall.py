@@ -43,6 +43,8 @@ def test_each_bar_begins_where_the_one_before_ended() -> None:
             [("weights", 0.0, 16.0), ("kv_cache", 16.0, 27.76), ("kv_needed", 16.0, 28.02)],
         ),
         (sizes(kv_pinned="4 GiB", kv_cache="4 GiB", cuda_graphs="1 GiB"), [("kv_cache", 0.0, 4.0), ("cuda_graphs", 4.0, 5.0)]),
+        (sizes(allocated="20 GiB", non_torch="1 GiB"), [("allocated", 0.0, 20.0), ("non_torch", 20.0, 21.0)]),
+        (sizes(allocated="20 GiB", weights="16 GiB"), [("weights", 0.0, 16.0)]),
         (sizes(weights="2 GiB", free_at_failure="1 GiB"), [("weights", 0.0, 2.0), ("free_at_failure", 2.0, 3.0)]),
     ],
 )

@@ -68,6 +68,7 @@ def test_what_the_printed_decimals_leave_open(size: Size, expected: str) -> None
     [
         ("the weights do not fit", "The weights do not fit"),
         ("free at start", "Free at start"),
+        ("log-probabilities ran out", "Log-probabilities ran out"),
         ("kv_cache_memory_bytes pins it", "kv_cache_memory_bytes pins it"),
         ("vLLM ignores it", "vLLM ignores it"),
         ("/dev/shm is too small", "/dev/shm is too small"),

@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 
-from analyzer.rulebook.expressions import Missing, NameProblem, View, check_template, compile_expression, compile_template, environment
+from analyzer.rulebook.expressions import (
+    Missing,
+    NameProblem,
+    View,
+    check_template,
+    compile_expression,
+    compile_template,
+    environment,
+    readable,
+)
 from analyzer.units import GIB, CannotTell, Size, parse_size
 
 VOCABULARY: dict[str, frozenset[str] | None] = {
@@ -266,6 +275,20 @@ def test_so_it_is_for_texts(source: str):
 )
 def test_texts(source: str, text: str):
     assert render(source) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (Size.exact(4_334_813_184, "4334813184 B"), "4.04 GiB"),
+        (Size.exact(4096, "4096 B"), "4096 B"),
+        (parse_size("16.44 GiB"), "16.44 GiB"),
+        ("4334813184 B", "4334813184 B"),
+        (12_345_678, 12_345_678),
+    ],
+)
+def test_a_long_number_of_bytes_is_said_in_the_unit_people_compare_with(value: object, shown: object):
+    assert str(readable(value)) == str(shown)
 
 
 def test_a_text_with_something_missing_is_not_said():
