@@ -29,7 +29,7 @@ CAUSES: dict[str, str] = {
     "resume-oom": "waking up from sleep ran out of memory",
     "colocated-trainer": "the trainer on the same card holds or needs the memory",
     "kv-pressure": "the KV pool is full; requests are put back, nothing crashes",
-    "pool-accounting": "the engine's own count of tokens, slots or pages is wrong",
+    "pool-accounting": "the engine's own count of tokens, slots or pages does not add up",
     "host-memory": "host memory ran out, not the GPU",
     "shared-memory-too-small": "shared memory (/dev/shm) is too small",
     "hang": "a watchdog or collective timed out, without a memory cause",
