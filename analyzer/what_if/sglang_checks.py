@@ -27,7 +27,7 @@ def sglang_checks(run: Run, rank: Rank, planned: Planned) -> Iterator[Check]:
     now = _capped(now, rank, planned)
     yield room_for_cache(now)
     per_token = token_bytes(rank)
-    if per_token is not None and isinstance(planned.window, int):
+    if per_token is not None and isinstance(planned.window, int) and now.high > 0:
         yield longest_request(now, pool_for(planned.window, per_token), planned.window)
     yield from later_checks(run, rank, Cache(then, now - planned.more_free, _left_by_start(rank)), planned.graphs)
 

@@ -87,7 +87,7 @@ def test_more_free_memory_helps_the_start_up_check_only() -> None:
     [
         pytest.param({}, "PPF--", id="as it was"),
         pytest.param({"mem_fraction_static": 0.82}, "PPP--", id="0.44 + 78 x 0.03 = 2.78 GiB for 2.00"),
-        pytest.param({"mem_fraction_static": 0.76}, "FFP--", id="6.30 - 78 x 0.09 = -0.72 GiB of pool"),
+        pytest.param({"mem_fraction_static": 0.76}, "FP--", id="6.30 - 78 x 0.09 = -0.72 GiB of pool: no request is asked about"),
         pytest.param({"mem_fraction_static": 0.773}, "PFP--", id="0.29 GiB of pool for 0.50"),
         pytest.param({"max_total_tokens": 50000}, "PPP--", id="a cap of 50000 tokens takes 3.05 GiB and leaves 3.25 GiB more"),
         pytest.param({"max_total_tokens": 200000}, "PPF--", id="a cap above the pool changes nothing"),
