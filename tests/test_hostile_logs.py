@@ -1,10 +1,12 @@
 """Whatever a log is made of, it is analysed to an end: cut, shuffled, repeated and absurd lines raise nothing."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,11 @@ from analyzer.content import content_folder
 from analyzer.facts.extract import extract_facts
 from analyzer.grammar import Grammars, load_grammars
 from analyzer.inputs.document import Document
+from analyzer.knobs.table import knobs
+from analyzer.what_if.planned import planned_after
+from analyzer.what_if.prediction import predict
 from tests.conftest import ROOT
+from tests.runs import runs_of
 
 EXAMPLES = [
     line
@@ -57,6 +63,23 @@ def spoilt_lines(draw: st.DrawFn) -> str:
 logs = st.lists(spoilt_lines() | st.text(max_size=40), max_size=12).map("\n".join)
 
 
+WHOLE = sorted(
+    example["log"]
+    for file in (ROOT / "fixtures" / "rules").rglob("*.yaml")
+    for example in yaml.safe_load(file.read_text(encoding="utf-8"))
+    if "log" in example
+)
+NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+@st.composite
+def absurd_logs(draw: st.DrawFn) -> str:
+    """A log whose lines belong together, with figures in it that no device has."""
+    parts = NUMBER.split(draw(st.sampled_from(WHOLE)))
+    found = draw(st.lists(st.sampled_from(("0", "-1", "0.00", "1e400", "nan", "9" * 20, "1", "7.5")), min_size=4, max_size=40))
+    return "".join(f"{part or ''}{found[place % len(found)]}" for place, part in enumerate(parts[::2]))
+
+
 @pytest.fixture(scope="module")
 def grammars(tmp_path_factory: pytest.TempPathFactory) -> Grammars:
     folder = tmp_path_factory.mktemp("grammars")
@@ -81,3 +104,13 @@ def test_every_log_gets_a_verdict(tmp_path_factory: pytest.TempPathFactory, log:
     file.write_bytes(log.encode(errors="replace"))
     analysis = analyze([file], [ROOT / "fixtures" / "seeds" / "profiles.as-found.yaml"])
     assert json.loads(analysis.model_dump_json())["verdict"]["summary"]
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(absurd_logs())
+def test_absurd_figures_get_a_verdict_and_checks(log: str):
+    for run in runs_of(log):
+        assert all(row.knob for row in knobs(run))
+        asked = {"gpu_memory_utilization": 0.5, "mem_fraction_static": 0.5, "max_model_len": 1000, "context_length": 1000}
+        assert all(check.why for check in predict(run, planned_after(run, asked, 10**9)))

@@ -23,18 +23,22 @@ LARGEST_FRACTION = 0.99
 
 def mem_fraction_static(run: Run) -> float | None:
     """SGLang's static fraction in effect: from a message that prints it, else from the arguments."""
-    printed = (value for kind in IN_EFFECT for fact in run.all(kind) if (value := fact.number("mem_fraction_static")) is not None)
+    printed = (fact.number("mem_fraction_static") for kind in IN_EFFECT for fact in run.all(kind))
+    return next((value for value in (*printed, asked_fraction(run)) if value is not None and 0 < value <= 1), None)
+
+
+def asked_fraction(run: Run) -> float | None:
+    """mem_fraction_static as the arguments show it."""
     asked = run.args.get("mem_fraction_static")
-    return next(printed, float(asked) if isinstance(asked, (int, float)) else None)
+    return float(asked) if isinstance(asked, (int, float)) else None
 
 
 def run_figures(run: Run) -> dict[str, Any]:
     """What SGLang runs are judged by as a whole."""
-    asked = run.args.get("mem_fraction_static")
     start = {rank.name: size for rank in run.ranks if (size := rank.size("free_at_start")) is not None}
     least = min(start, key=lambda name: start[name].bytes, default=None) if len(start) > 1 else None
     return {
-        "asked_fraction": float(asked) if isinstance(asked, (int, float)) else None,
+        "asked_fraction": asked_fraction(run),
         "context_length": context_length(run),
         "draft_in_static_share": draft_in_static_share(run) if run.engine == "sglang" else None,
         "least_free_rank": least,
@@ -60,8 +64,8 @@ def is_omni(run: Run) -> bool:
 
 def asked_per_effect(run: Run) -> float:
     """Fraction asked for / fraction in effect: above 1 where the engine reduces it for multimodal models (0.3.5 - 0.4.8.post1)."""
-    asked, effect = run.args.get("mem_fraction_static"), mem_fraction_static(run)
-    return float(asked) / effect if isinstance(asked, (int, float)) and effect and asked > effect else 1.0
+    asked, effect = asked_fraction(run), mem_fraction_static(run)
+    return asked / effect if asked is not None and effect is not None and asked > effect else 1.0
 
 
 def context_length(run: Run) -> int | None:

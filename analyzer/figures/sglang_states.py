@@ -45,7 +45,7 @@ def _states(rank: Rank) -> States | None:
     allocated = rank.first("mamba_alloc")
     slots = allocated.integer("slots") if allocated is not None else None
     sizes = [size for name in ("conv_state", "ssm_state") if allocated is not None and (size := allocated.size(name)) is not None]
-    if not slots or not sizes or allocated is None:
+    if slots is None or slots <= 0 or not sizes or allocated is None:
         return None
     pools = rank.by_kind.get("kv_cache_allocated", ())
     parts = [size for name in ("k_size", "v_size", "kv_size") if len(pools) == 1 and (size := pools[0].size(name)) is not None]
@@ -89,7 +89,7 @@ def ratio_in_effect(run: Run) -> tuple[float | None, str]:
     asked, source = argument(run, "mamba_full_memory_ratio")
     implied, alone = implied_of(run), divided_by_ratio(run)
     in_words = f"by the printed sizes {implied[0]:.3f} to {implied[1]:.3f} was in effect" if implied is not None else ""
-    if asked is not None:
+    if asked is not None and asked > 0:
         return float(asked), f"{source}; {in_words}" if alone and agrees_with_sizes(run, asked) is False else source
     default, words = value_of_releases(run, MAMBA_RATIO_BY_RELEASE), default_source(run, MAMBA_RATIO_BY_RELEASE[0][0])
     if default is None or fixed_by(run) is not None:

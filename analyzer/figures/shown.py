@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 
 from analyzer.cases.model import Run
 from analyzer.engines.interval import Bounds
@@ -28,7 +29,7 @@ class Shown:
 def argument(run: Run, name: str) -> tuple[int | float | None, str]:
     """The number that an argument has in the log, and where; (None, "") when it is not shown or no number."""
     value = run.args.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         return None, ""
     return value, argument_source(run, name) or ""
 

@@ -153,7 +153,7 @@ def _requests(run: Run) -> str:
     if told is not None:
         return f"the KV cache holds {told[0]:g} requests of {told[1]} tokens at once"
     needed = next((size for rank in run.ranks if (size := one_request_of(run, rank)) is not None), None)
-    if needed is None or cache is None or length is None or cache.low < 0:
+    if needed is None or needed.bytes <= 0 or cache is None or length is None or cache.low < 0:
         return ""
     return f"the KV cache holds {cache / needed:.2f} requests of {length} tokens at once"
 

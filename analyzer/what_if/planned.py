@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from analyzer.cases.model import Run
 from analyzer.engines import vllm
-from analyzer.figures.sglang_figures import context_length, mem_fraction_static
+from analyzer.figures.sglang_figures import asked_fraction, context_length, mem_fraction_static
 from analyzer.figures.vllm_cache import window
 from analyzer.figures.vllm_figures import utilization_in_effect
 from analyzer.settings.model import Profile
@@ -86,8 +86,8 @@ def window_of(run: Run) -> int | None:
 
 def _share(run: Run, changed: Mapping[str, Any]) -> float | None:
     if run.engine == "sglang":
-        asked = run.args.get("mem_fraction_static")
-        then = float(asked) if isinstance(asked, (int, float)) else mem_fraction_static(run)
+        asked = asked_fraction(run)
+        then = asked if asked is not None else mem_fraction_static(run)
         return changed.get("mem_fraction_static") if "mem_fraction_static" in changed else then
     for name in ("gpu_memory_utilization", "device_memory_utilization"):
         if name in changed:
