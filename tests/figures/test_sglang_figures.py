@@ -2,7 +2,15 @@
 
 import pytest
 
-from analyzer.figures.sglang_figures import budget_figures, context_length, mem_fraction_static, pool_tokens, run_figures, trial_figures
+from analyzer.figures.sglang_figures import (
+    asked_per_effect,
+    budget_figures,
+    context_length,
+    mem_fraction_static,
+    pool_tokens,
+    run_figures,
+    trial_figures,
+)
 from tests.runs import runs_of
 from tests.sglang_dumps import dump
 
@@ -86,3 +94,12 @@ def test_the_dump_of_arguments_tells_where_the_draft_model_lies(release: str, ex
 def test_a_shortened_dump_does_not() -> None:
     (run,) = runs_of(ARGS.format(fraction=0.8) + TWO_RANKS)
     assert run_figures(run)["draft_in_static_share"] is None
+
+
+@pytest.mark.parametrize("printed", ["0", "-1"])
+def test_a_fraction_that_none_can_be_is_not_in_effect(printed: str) -> None:
+    refused = (
+        f"RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static={printed}\n"
+    )
+    (run,) = runs_of("server_args=ServerArgs(model_path='/m', mem_fraction_static=0.8, tp_size=1)\n" + refused)
+    assert (mem_fraction_static(run), asked_per_effect(run)) == (0.8, 1.0)

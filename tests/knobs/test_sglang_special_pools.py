@@ -316,3 +316,9 @@ def test_host_memory_that_the_engine_measured_bounds_the_size_without_a_refusal(
         + "[2026-03-02 10:01:04] HiCache memory headroom: host 512.0 GiB, cgroup 250.0 GiB\n"
     )["hicache_size"]
     assert row.high == pytest.approx((250.05 - 10) / 8 * 1.073741824, abs=0.001)
+
+
+@pytest.mark.parametrize("slots", [0, -1])
+def test_slots_that_no_pool_has_show_nothing(slots: int) -> None:
+    log = START.format(args="mamba_full_memory_ratio=0.9") + LOADED + STATES.format(slots=slots, conv="0.30", ssm="19.63")
+    assert "slots of" not in rows(log)["mamba_full_memory_ratio"].effect
