@@ -98,12 +98,13 @@ def outcome_words(verdict: Verdict) -> str:
 
 
 def verdict_headline(verdict: Verdict) -> str:
-    """What happened, in words; a cause outside the vocabulary stands as it is."""
+    """What happened, in words, "perhaps" where it is only possible; a cause outside the vocabulary stands as it is."""
     if verdict.subject in SUBJECTS:
         return SUBJECTS[verdict.subject][1]
     if verdict.outcome == "degraded" and verdict.cause == "none":
         return "it serves, but badly"
-    return CAUSES.get(verdict.cause, verdict.cause)
+    words = CAUSES.get(verdict.cause, verdict.cause)
+    return f"perhaps {words}" if verdict.confidence == "possible" and verdict.cause not in ("none", "unknown") else words
 
 
 def ordered_ledger(ledger: dict[str, SizeRecord]) -> list[tuple[str, str, SizeRecord]]:

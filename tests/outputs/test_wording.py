@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from analyzer.analysis import Advice, Confidence, Outcome, Path, Phase, Role, Safety, SizeRecord
+from analyzer.analysis import Advice, Confidence, Outcome, Path, Phase, Role, Safety, SizeRecord, Verdict
 from analyzer.outputs import wording
 from analyzer.units import Size, parse_size
 
@@ -83,3 +83,18 @@ def test_a_ledger_is_read_in_order_and_loses_nothing() -> None:
     size = SizeRecord.of(parse_size("1 GiB"))
     ledger = {"unaccounted": size, "swa_pool": size, "weights": size, "total": size}
     assert [words for _, words, _ in wording.ordered_ledger(ledger)] == ["total", "weights", "unaccounted", "swa_pool"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "confidence", "headline"),
+    [
+        ("lora-oom", "certain", "LoRA adapters ran out of memory"),
+        ("lora-oom", "likely", "LoRA adapters ran out of memory"),
+        ("lora-oom", "possible", "perhaps LoRA adapters ran out of memory"),
+        ("none", "possible", "nothing failed"),
+        ("unknown", "possible", "this log cannot tell"),
+    ],
+)
+def test_a_headline_claims_no_more_than_its_verdict(cause: str, confidence: Confidence, headline: str) -> None:
+    verdict = Verdict(outcome="unknown", cause=cause, phase=None, confidence=confidence, summary="")
+    assert wording.verdict_headline(verdict) == headline
