@@ -10,6 +10,7 @@ from analyzer.cases.model import Run
 from analyzer.engines import omni, sglang_arguments, vllm_arguments
 from analyzer.engines.argument import Argument, is_known
 from analyzer.figures.sglang_figures import is_omni
+from analyzer.figures.sglang_launch_of_run import sampled_releases
 
 TABLES = {"sglang": sglang_arguments.ARGUMENTS, "vllm": vllm_arguments.ARGUMENTS}
 
@@ -20,10 +21,14 @@ def takes(run: Run | None, knob: str) -> bool:
         return True
     rows = _rows(omni.ARGUMENTS, knob) if run.engine == "sglang" and is_omni(run) else []
     if rows:
-        release = omni.omni_release(run.version, run.by_kind)
-    else:
-        rows, release = _rows(TABLES[run.engine], knob), _release_of_engine(run)
-    return not rows or any(is_known(row, release) is not False for row in rows)
+        return _any_takes(rows, (omni.omni_release(run.version, run.by_kind),))
+    rows, release = _rows(TABLES[run.engine], knob), _release_of_engine(run)
+    untold = run.engine == "sglang" and release is None and not is_omni(run)
+    return not rows or _any_takes(rows, (untold and sampled_releases(run)) or (release,))
+
+
+def _any_takes(rows: Sequence[Argument], releases: Sequence[Version | None]) -> bool:
+    return any(is_known(row, release) is not False for row in rows for release in releases)
 
 
 def _rows(table: Sequence[Argument], knob: str) -> list[Argument]:
