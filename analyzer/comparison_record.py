@@ -8,6 +8,8 @@ from typing import Any
 from analyzer.analysis import ArgumentDifference, ComparisonRecord, ItemChange, SizeRecord
 from analyzer.cases.comparison import Comparison, compare, pair_of
 from analyzer.cases.model import Run
+from analyzer.engines.release_changes import release_changes
+from analyzer.figures.sglang_launch_of_run import sampled_releases
 
 NOT_SET = "not set"
 
@@ -41,9 +43,19 @@ def _record(found: Comparison) -> ComparisonRecord:
             ArgumentDifference(name=change.name, before=_written(change.before), after=_written(change.after)) for change in found.arguments
         ],
         others=list(found.others),
-        releases=list(found.releases),
+        releases=_release_changes(found.before, found.after),
         arena=found.arena.low if found.arena is not None else None,
     )
+
+
+def _release_changes(before: Run, after: Run) -> list[str]:
+    """What certainly changed between the two: of releases that only the arguments tell, between the ends nearest to each other."""
+    first, second = sampled_releases(before), sampled_releases(after)
+    if after.engine is None or not first or not second:
+        return []
+    if max(first) <= min(second):
+        return release_changes(after.engine, max(first), min(second))
+    return release_changes(after.engine, min(first), max(second)) if max(second) <= min(first) else []
 
 
 def _written(value: Any) -> str:

@@ -75,7 +75,7 @@ NUMBER = re.compile(r"(?<=[=: (])\d+(?:\.\d+)?")
 @st.composite
 def absurd_logs(draw: st.DrawFn) -> str:
     """A log whose lines belong together, one or a few of its figures replaced by such as no device has."""
-    log = draw(st.sampled_from(WHOLE))
+    log: str = draw(st.sampled_from(WHOLE))
     places = [found.span() for found in NUMBER.finditer(log)]
     chosen = draw(st.lists(st.sampled_from(places), min_size=1, max_size=6, unique=True)) if places else []
     for start, end in sorted(chosen, reverse=True):

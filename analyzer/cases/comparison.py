@@ -8,7 +8,6 @@ from typing import Any
 
 from analyzer.cases.model import LEDGER_ITEMS, Rank, Run
 from analyzer.engines import sglang_arguments, vllm_arguments
-from analyzer.engines.release_changes import release_changes
 from analyzer.engines.vllm_arena import arena_from_two_runs
 from analyzer.units import Size
 
@@ -68,7 +67,6 @@ class Comparison:
     changes: Sequence[Change]
     arguments: Sequence[ArgumentChange]
     others: Sequence[str]
-    releases: Sequence[str]
     arena: Size | None
 
 
@@ -82,7 +80,6 @@ def compare(before: Run, after: Run) -> Comparison:
         changes=tuple(_changes(before, after)),
         arguments=tuple(change for change in differing if change.name in names),
         others=tuple(change.name for change in differing if change.name not in names),
-        releases=tuple(release_changes(after.engine, before.version, after.version)) if after.engine is not None else (),
         arena=_arena(before, after),
     )
 

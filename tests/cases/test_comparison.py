@@ -8,6 +8,7 @@ import pytest
 from analyzer import analyze
 from analyzer.analysis import Analysis
 from analyzer.outputs import render
+from tests.sglang_dumps import dump
 
 HEAD = (
     "(EngineCore_DP0 pid=272) INFO 03-02 10:00:00 [core.py:61] Initializing a V1 LLM engine (v{version}) with config: model='/m', "
@@ -55,6 +56,13 @@ def test_what_grew_and_by_how_much(analysed: Any) -> None:
     assert weights.low < 2**30 < weights.high, "the printed decimals leave an interval"
     assert [(entry.name, entry.before, entry.after) for entry in found.arguments] == [("max_model_len", "32768", "65536")]
     assert found.releases == []
+
+
+def test_releases_that_only_the_arguments_tell(analysed: Any) -> None:
+    """The dumps of 0.5.6 and 0.5.7 leave two releases open each; what lies between them and 0.5.14 changed for certain."""
+    found = analysed(dump("0.5.7") + SGLANG, dump("0.5.14") + SGLANG).comparison
+    assert any(told.startswith("a draft model's weights are beside the pools in 0.5.") for told in found.releases)
+    assert analysed(dump("0.5.7") + SGLANG, dump("0.5.7") + SGLANG).comparison.releases == []
 
 
 def test_what_may_be_the_same_is_only_counted(analysed: Any) -> None:
