@@ -28,7 +28,7 @@ CAUSES: dict[str, str] = {
     "ranks-uneven": "one rank or card has much less memory than the others",
     "resume-oom": "waking up from sleep ran out of memory",
     "colocated-trainer": "the trainer on the same card holds or needs the memory",
-    "kv-pressure": "the KV pool is full; requests are put back, nothing crashes",
+    "kv-pressure": "the KV pool is full: requests wait, are put back or find no room; device memory is not short",
     "pool-accounting": "the engine's own count of tokens, slots or pages does not add up",
     "host-memory": "host memory ran out, not the GPU",
     "shared-memory-too-small": "shared memory (/dev/shm) is too small",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analyzer.cases.build import is_front_end, is_server_error
-from analyzer.engines.phases import PHASE_AFTER, SERVING, order
+from analyzer.cases.exits import DEATHS
+from analyzer.engines.phases import FAILED_SERVING, PHASE_AFTER, SERVING, order
 from analyzer.facts.fact import Fact
 
 
@@ -54,20 +55,27 @@ class Course:
 def course_of(facts: Sequence[Fact]) -> Course:
     """The course of a run whose facts are in order of lines."""
     course = Course()
+    dying = False
     for fact in facts:
         number = fact.line.number
         course.first_line.setdefault(fact.kind, number)
         course.last_line[fact.kind] = number
         for line in _lines(fact):
             course.in_line.setdefault(line, []).append(fact)
+        dying = dying or fact.kind in DEATHS
         phase = PHASE_AFTER.get(fact.kind)
-        if phase is None or is_server_error(fact):
+        if phase is None or fact.kind in FAILED_SERVING or is_server_error(fact) or (dying and _unfinished(fact)):
             continue
         course.phase_first.setdefault(order(phase), number)
         course.phase_last[order(phase)] = number
         if fact.kind in SERVING and not is_front_end(fact):
             course.served_until = number
     return course
+
+
+def _unfinished(fact: Fact) -> bool:
+    """Whether it is a progress bar that stopped short: a process that dies flushes it below what it died of."""
+    return fact.kind == "shards_progress" and fact.fields.get("done", 0) < fact.fields.get("total", 0)
 
 
 def _lines(fact: Fact) -> range:

@@ -23,6 +23,9 @@ QUOTED = frozenset({"command_line", "flags", "setting_noted"})
 """What people quote of their settings, often right below the log."""
 CUT_TRACEBACK = "traceback"
 """Kind of the event made from a traceback whose last line, the exception, is not in the log."""
+FAILED_WORKER = "worker_exception"
+NOTEBOOK_HEAD = "notebook_oom"
+"""A notebook names the exception above its traceback also."""
 
 
 def build_events(facts: Sequence[Fact]) -> list[Event]:
@@ -38,17 +41,12 @@ def build_events(facts: Sequence[Fact]) -> list[Event]:
         _event(repeats[0], repeats, rank_name(repeats[0], workers), phases[id(repeats[0])], frames_around(repeats[0], traces))
         for repeats in groups.values()
     ]
-    events += [
+    heads = [fact for fact in facts if fact.kind == NOTEBOOK_HEAD]
+    for trace in _cut_traces(facts, traces):
+        cut = _cut(trace, heads)
         # where only a traceback is left, what the run had reached does not tell what the code was doing
-        _event(
-            _cut(trace),
-            [_cut(trace)],
-            rank_name(trace.last, workers),
-            phases[id(trace.first)] if phase_of(trace.frames) else None,
-            trace.frames,
-        )
-        for trace in _cut_traces(facts, traces)
-    ]
+        reached = phases[id(trace.first)] if phase_of(trace.frames) else None
+        events.append(_event(cut, [cut], rank_name(trace.last, workers), reached, trace.frames))
     return sorted(events, key=lambda event: (event.fact.line.source, event.fact.line.number))
 
 
@@ -74,7 +72,7 @@ def _signature(fact: Fact) -> str:
 
 def _phase_at_each(facts: Sequence[Fact], workers: bool) -> dict[int, Phase | None]:
     """The phase that the run had reached when each fact was printed. Loading once more before it serves is the draft model."""
-    reached: Phase | None = "serve" if _begins_serving(facts) else None
+    reached = _phase_at_beginning(facts)
     phases: dict[int, Phase | None] = {}
     loading: set[str | None] = set()
     for position, fact in enumerate(facts):
@@ -89,10 +87,14 @@ def _phase_at_each(facts: Sequence[Fact], workers: bool) -> dict[int, Phase | No
     return phases
 
 
-def _begins_serving(facts: Sequence[Fact]) -> bool:
-    """Whether a log without its beginning shows a server: before anything else that tells a phase, its clients hear that it died."""
-    telling = (fact.kind for fact in facts if fact.kind in FAILED_SERVING or phase_after(fact.kind, fact.fields.get("method")) is not None)
-    return next(telling, None) in FAILED_SERVING
+def _phase_at_beginning(facts: Sequence[Fact]) -> Phase | None:
+    """The phase of a log without its beginning, where the first message that tells one is of a death: clients hear only of a server's,
+    and a worker names the method in which it failed, as all ranks did."""
+    telling = (fact for fact in facts if fact.kind in FAILED_SERVING or phase_after(fact.kind, fact.fields.get("method")) is not None)
+    first = next(telling, None)
+    if first is not None and first.kind == FAILED_WORKER:
+        return phase_after(first.kind, first.fields.get("method"))
+    return "serve" if first is not None and first.kind in FAILED_SERVING else None
 
 
 def _still_loading(fact: Fact, later: Sequence[Fact]) -> bool:
@@ -101,10 +103,14 @@ def _still_loading(fact: Fact, later: Sequence[Fact]) -> bool:
     return any(entry.kind == "shards_progress" and entry.fields.get("done", 0) < entry.fields.get("total", 0) for entry in near)
 
 
-def _cut(trace: Traceback) -> Fact:
-    return Fact(
-        CUT_TRACEBACK, trace.last.line, {"functions": [frame.function for frame in trace.frames]}, cut=True, last_line=trace.last.last_line
+def _cut(trace: Traceback, heads: Sequence[Fact]) -> Fact:
+    first = trace.first.line
+    named = any(
+        head.line.origin.stream == first.origin.stream and 0 < first.number - head.line.number <= MOST_LINES_BETWEEN_FRAMES
+        for head in heads
     )
+    fields = {"functions": [frame.function for frame in trace.frames], **({"out_of_memory": True} if named else {})}
+    return Fact(CUT_TRACEBACK, trace.last.line, fields, cut=True, last_line=trace.last.last_line)
 
 
 def _cut_traces(facts: Sequence[Fact], traces: Sequence[Traceback]) -> list[Traceback]:

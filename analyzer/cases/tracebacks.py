@@ -44,7 +44,8 @@ def tracebacks(facts: Sequence[Fact]) -> list[Traceback]:
 
 
 def _frame(fact: Fact) -> Frame:
-    return Frame(str(fact.fields.get("file", "")), str(fact.fields.get("function", "")))
+    """A frame under the bare name of its function; notebooks print that of its class before it."""
+    return Frame(str(fact.fields.get("file", "")), str(fact.fields.get("function", "")).rpartition(".")[2])
 
 
 def frames_around(fact: Fact, found: Sequence[Traceback], reach: int = 60) -> tuple[Frame, ...]:

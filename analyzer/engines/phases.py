@@ -89,6 +89,8 @@ PHASE_AFTER: dict[str, Phase] = {
     "memory_pool_end": "warmup",
     "pooler_warmup_oom": "warmup",
     "sampler_warmup_oom": "warmup",
+    # vLLM prints it when the graphs are captured or skipped, before it warms up the sampler (vllm/v1/worker/gpu_worker.py, 0.10.2 -)
+    "startup_memory_summary": "warmup",
     # graphs
     "capture_graph_begin": "graph_capture",
     "capture_graph_end": "graph_capture",
@@ -131,7 +133,6 @@ PHASE_AFTER: dict[str, Phase] = {
     "request_slots_exhausted": "serve",
     "retract_abort": "serve",
     "server_ready": "serve",
-    "startup_memory_summary": "serve",
     "startup_timings": "serve",
     "stats": "serve",
     "update_weights_begin": "serve",
@@ -187,6 +188,7 @@ BEYOND_ARGUMENTS = frozenset(
         "cuda_error",
         "cuda_error_oom",
         "cuda_oom_code",
+        "cpu_memory_too_small",
         "cumem_error",
         "cumem_oom",
         "device_allocation_failed",
@@ -213,11 +215,15 @@ BEYOND_ARGUMENTS = frozenset(
 """Messages of memory that was refused, of kernels that failed, and of workers. A run of which
 only the arguments are shown had come further than that."""
 
+ORDINARY = frozenset({"available_kv_memory", "num_blocks", "profiling_result_v0"})
+"""Messages that every start prints; only their figure can tell of a failure."""
+
 PREPARED = frozenset({"capture_graph_end", "graph_captured"})
 """Messages of the last long step of a start; only a short warm-up and the server's own line come after them."""
 
-SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() if phase == "serve") - NO_SUCCESS
-"""Messages that only an engine prints whose start succeeded."""
+_SUMMARY = "startup_memory_summary"
+SERVING: frozenset[str] = frozenset(kind for kind, phase in PHASE_AFTER.items() if phase == "serve" or kind == _SUMMARY) - NO_SUCCESS
+"""Messages that only an engine prints whose start succeeded; after the summary of its memory only the sampler's warm-up is left."""
 
 STARTED: frozenset[str] = SERVING | {"capture_graph_end"}
 """Messages after which nothing of the start is left that takes device memory; another rank may still be at it."""

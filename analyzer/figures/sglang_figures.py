@@ -7,7 +7,7 @@ from typing import Any
 
 from analyzer.cases.model import Event, Rank, Run
 from analyzer.engines import sglang
-from analyzer.engines.interval import rounded_up
+from analyzer.engines.interval import rounded_down, rounded_up
 from analyzer.engines.sglang_effective import implied_fraction
 from analyzer.engines.sglang_headroom import draft_weights_in_static_share
 from analyzer.engines.sglang_pool import most_tokens_needed, pool_limits_input, smallest_fraction_for
@@ -180,8 +180,32 @@ def ran_out_beside_pools(event: Event) -> bool:
 
 
 def trial_figures(runs: Sequence[Run]) -> dict[str, Any]:
-    """Of several runs: the largest fraction that left no pool, and the smallest one that left too little beside the pools."""
+    """Of several runs: the largest fraction that left no pool, the smallest one that left too little beside the pools, one between them."""
     tried = [(run, fraction) for run in runs if run.engine == "sglang" and (fraction := mem_fraction_static(run)) is not None]
-    refused = [fraction for run, fraction in tried if any(kind in run.by_kind for kind in REFUSALS)]
-    ran_out = [fraction for run, fraction in tried if any(ran_out_beside_pools(event) for event in run.events)]
-    return {"largest_refused_fraction": max(refused, default=None), "smallest_exceeded_fraction": min(ran_out, default=None)}
+    refused = [(run, fraction) for run, fraction in tried if any(kind in run.by_kind for kind in REFUSALS)]
+    ran_out = [(run, fraction) for run, fraction in tried if any(ran_out_beside_pools(event) for event in run.events)]
+    return {
+        "largest_refused_fraction": max((fraction for _, fraction in refused), default=None),
+        "smallest_exceeded_fraction": min((fraction for _, fraction in ran_out), default=None),
+        "fraction_between_trials": _between(refused, ran_out),
+    }
+
+
+def _between(refused: Sequence[tuple[Run, float]], ran_out: Sequence[tuple[Run, float]]) -> float | None:
+    """A fraction in the middle of what was too small and too large for one model on as many cards; None where there is none."""
+    if not refused or not ran_out or len({_served_model(run) for run, _ in (*refused, *ran_out)}) > 1:
+        return None
+    too_large = min(fraction for _, fraction in ran_out)
+    too_small = max(max(fraction, _empty_pool(run) or 0.0) for run, fraction in refused)
+    middles = (rounded_down((too_small + too_large) / 2, decimals) for decimals in (2, 3))
+    return next((middle for middle in middles if too_small < middle < too_large), None)
+
+
+def _served_model(run: Run) -> tuple[Any, ...]:
+    return tuple(run.args.get(name) for name in ("model_path", "tp_size", "pp_size", "quantization"))
+
+
+def _empty_pool(run: Run) -> float | None:
+    """The fraction at which the run's KV pool is empty, as far as it shows its figures."""
+    smallest = budget_figures(run, None).get("smallest_fraction")
+    return smallest * asked_per_effect(run) if smallest is not None else None

@@ -90,9 +90,9 @@ def _what_if(asked: WhatIf) -> Iterator[RenderableType]:
 
 
 def _knob_lines(analysis: RedactedAnalysis) -> list[str]:
-    """The settings of the run that the verdict speaks of, of which an interval is known."""
-    runs = sorted(analysis.runs, key=lambda run: run.outcome != analysis.verdict.outcome)
-    return [knob_line(row) for row in (runs[0].knobs if runs else []) if row.works][:_LISTED]
+    """The settings of the run that the verdict speaks of, the last one of its outcome, of which an interval is known."""
+    runs = [run for run in analysis.runs if run.outcome == analysis.verdict.outcome] or analysis.runs
+    return [knob_line(row) for row in (runs[-1].knobs if runs else []) if row.works][:_LISTED]
 
 
 def _section(title: str, blocks: Iterable[RenderableType]) -> Iterator[RenderableType]:

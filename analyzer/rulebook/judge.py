@@ -186,9 +186,10 @@ def _ruling(compiled: CompiledRule, subject: Subject) -> Ruling:
 def _advised(compiled: CompiledRule, subject: Subject) -> Iterator[Advice]:
     """The advice that the run's release can follow.
 
-    A traceback whose last line is missing does not prove that memory ran out: no change of any knob follows from it.
+    A traceback whose last line is missing does not prove that memory ran out, unless a notebook says so above it: no change of any knob
+    follows from it.
     """
-    proven = subject.event is None or subject.event.kind != CUT_TRACEBACK
+    proven = subject.event is None or subject.event.kind != CUT_TRACEBACK or subject.event.fact.fields.get("out_of_memory") is True
     for entry in compiled.advice:
         if takes(subject.run, entry.spec.knob) and (proven or entry.spec.direction == "none"):
             advice = _advice(entry, subject.scopes)

@@ -16,6 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from analyzer.cache import cache_folder, recall, remember
 from analyzer.cases.events import CUT_TRACEBACK
 from analyzer.content import content_folder
+from analyzer.engines.phases import ORDINARY
 from analyzer.grammar import Grammars
 from analyzer.rulebook.expressions import NameProblem, check_template, compile_expression, compile_template, environment
 from analyzer.rulebook.rule import AdviceSpec, PatchSpec, Rule, RuleError, load_rules
@@ -62,7 +63,7 @@ class JudgedKinds(NamedTuple):
     reporting: frozenset[str] = frozenset()
     """All that root or cascade rules judge."""
     telling: frozenset[str] = frozenset()
-    """Those that tell a cause by themselves: root rules judge them, and no cascade rule does."""
+    """Those that tell a cause by themselves: root rules judge them, no cascade rule does, and no ordinary start prints them."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Rulebook:
         """The messages that rules of severity error judge."""
         failures = [entry.rule for entry in self.rules if entry.rule.severity == "error"]
         by_role = {role: {kind for rule in failures if rule.role == role for kind in rule.messages} for role in ("root", "cascade")}
-        return JudgedKinds(frozenset(by_role["root"] | by_role["cascade"]), frozenset(by_role["root"] - by_role["cascade"]))
+        return JudgedKinds(frozenset(by_role["root"] | by_role["cascade"]), frozenset(by_role["root"] - by_role["cascade"]) - ORDINARY)
 
 
 def load_rulebook(grammars: Grammars, extra: list[Path] | None = None, cache: Path | None = None) -> Rulebook:

@@ -19,6 +19,7 @@ from analyzer.figures import sglang_bounds, vllm_bounds, vllm_figures
 from analyzer.figures.measured import Measured
 from analyzer.figures.omni_figures import omni_event_figures, omni_run_figures
 from analyzer.figures.sglang_figures import budget_figures, pool_figures, run_figures, trial_figures
+from analyzer.figures.sglang_request_table import request_table_figures
 from analyzer.figures.sglang_special_pools import special_pool_figures
 from analyzer.figures.vllm_suggestions import suggestion_figures
 from analyzer.rulebook.case import Case
@@ -133,7 +134,7 @@ def event_view(run: Run, event: Event, course: Course, kinds: JudgedKinds) -> Vi
         "went_on": lambda: course.went_on(fact),
     }
     values |= _device_figures(run, event) | pool_figures(run, event)
-    values |= special_pool_figures(run, event) | omni_event_figures(run, event)
+    values |= special_pool_figures(run, event) | omni_event_figures(run, event) | request_table_figures(run, event)
     return View("event", values)
 
 

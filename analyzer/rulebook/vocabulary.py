@@ -114,6 +114,7 @@ EVENT: dict[str, str] = {
     "preceded_by": "kinds of the facts before it in the same run",
     "rank": "name of its rank",
     "reported_in_line": "kinds of the other facts in its lines that report a failure",
+    "request_table_rows": "SGLang: requests at once of the table of token positions, where the refused allocation was for that table",
     "same_line": "kinds of the other facts that stand in its lines",
     "settings_tried": "at so many different utilizations or fractions, noted in the log, it happened with the same figures",
     "site": "the innermost known place in the code: load, repack, profile, sampler, graph, encoder, forward, ...",
@@ -213,6 +214,7 @@ PROBLEM: dict[str, str] = {
 }
 CASE: dict[str, str] = {
     "arena_by_other_run": "vLLM: the pinned arena in bytes with which this run starts as surely as one that served with more free memory",
+    "fraction_between_trials": "SGLang: a mem_fraction_static between one that left no KV pool and one that left too little beside it",
     "has_settings": "whether a settings file was given",
     "largest_refused_fraction": "SGLang: of all runs, the largest mem_fraction_static that left no KV pool",
     "left_behind": "free memory that a start misses which an earlier start of the same log had, on the rank that misses most",

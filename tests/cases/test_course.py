@@ -23,6 +23,12 @@ def _access(facts: list[Fact]) -> Fact:
     return next(fact for fact in facts if fact.kind == "illegal_memory_access")
 
 
+def test_what_clients_hear_of_a_death_is_no_progress() -> None:
+    facts = _facts(LOADED, ERROR, "Request r-1 failed (engine dead)")
+    assert [fact.kind for fact in facts][-1] == "request_failed_engine_dead"
+    assert not course_of(facts).went_on(_access(facts))
+
+
 def test_kinds_before_after_and_beside() -> None:
     facts = _facts(LOADED, ERROR, READY)
     course = course_of(facts)
@@ -70,3 +76,13 @@ def test_a_server_error_is_no_sign_of_life() -> None:
 def test_the_same_phase_again_is_not_going_on() -> None:
     facts = _facts(LOADED, ERROR, LOADED)
     assert not course_of(facts).went_on(_access(facts))
+
+
+def test_a_bar_that_is_flushed_below_a_death_is_no_progress() -> None:
+    died = ("[2025-01-20 19:10:07 TP0] Scheduler hit an exception: Traceback (most recent call last):", ERROR)
+    unfinished, finished = (
+        f"Loading pt checkpoint shards: {percent}% Completed | {done}/2 [00:01<00:01,  1.10s/it]" for percent, done in ((50, 1), (100, 2))
+    )
+    for bar, expected in ((unfinished, False), (finished, True)):
+        facts = _facts(*died, bar)
+        assert course_of(facts).went_on(_access(facts)) is expected

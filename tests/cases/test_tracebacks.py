@@ -32,6 +32,11 @@ def test_frames_one_after_the_other_are_one_traceback():
     assert (found.first.line.number, found.last.line.number) == (10, 14)
 
 
+def test_a_notebook_names_the_class_before_the_function():
+    (found,) = tracebacks([frame(10, "vllm/v1/worker/gpu_model_runner.py", "GPUModelRunner.profile_run")])
+    assert found.frames == (Frame("vllm/v1/worker/gpu_model_runner.py", "profile_run"),)
+
+
 @pytest.mark.parametrize("kind", ["exception", "during_handling", "direct_cause", "traceback_start"])
 def test_what_ends_a_traceback(kind: str):
     facts = [*trace(10, CORE), made(kind, 12), *trace(14, RUNNER)]
@@ -99,6 +104,30 @@ def test_a_traceback_cut_before_its_message_is_an_event_of_its_own():
     assert (event.kind, event.fact.cut, event.site) == (CUT_TRACEBACK, True, "sampler")
     assert event.fact.fields == {"functions": [function for _, function in (CORE, RUNNER, SAMPLER)]}
     assert event.fact.line.number == 14
+
+
+@pytest.mark.parametrize(("head", "named"), [(8, True), (11, False), (10 - MOST_LINES_BETWEEN_FRAMES - 1, False)])
+def test_a_notebook_names_the_exception_above_its_traceback(head: int, named: bool):
+    facts = sorted([made("notebook_oom", head), *trace(10, RUNNER, SAMPLER)], key=lambda fact: fact.line.number)
+    cut = [event for event in build_events(facts) if event.kind == CUT_TRACEBACK]
+    assert all(event.fact.fields.get("out_of_memory", False) is named for event in cut)
+
+
+@pytest.mark.parametrize(
+    ("first", "method", "phase"),
+    [
+        ("worker_exception", "load_model", "load_weights"),
+        ("worker_exception", "start_worker_execution_loop", "serve"),
+        ("worker_exception", "some_other_method", None),
+        ("worker_call_timed_out", "execute_model", None),
+        ("serving_task_failed", None, "serve"),
+    ],
+)
+def test_the_phase_of_what_a_log_without_its_beginning_starts_with(first: str, method: str | None, phase: str | None):
+    oom = made("torch_oom", 10, gpu=0)
+    told = made(first, 11, method=method)
+    assert build_events([oom, told])[0].phase == phase
+    assert build_events([made("weights_memory", 9), oom, told])[1].phase == "profile"
 
 
 def test_a_command_quoted_below_a_traceback_is_not_its_message():

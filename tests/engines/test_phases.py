@@ -26,7 +26,12 @@ def test_the_phase_after_a_message(kind: str, method: str | None, phase: str | N
 
 def test_the_last_step_of_a_start_comes_before_serving() -> None:
     assert {phase_after(kind) for kind in PREPARED} == {"graph_capture"}
-    assert {phase_after(kind) for kind in SERVING} == {"serve"}
+    assert {phase_after(kind) for kind in SERVING - {"startup_memory_summary"}} == {"serve"}
+
+
+def test_the_summary_of_memory_is_the_end_of_a_start_but_for_the_sampler() -> None:
+    assert phase_after("startup_memory_summary") == "warmup"
+    assert "startup_memory_summary" in SERVING
 
 
 def test_a_bar_that_is_not_full_is_no_sign_of_life() -> None:

@@ -81,8 +81,22 @@ def test_another_engine_has_none_of_these() -> None:
 def test_trials_on_both_sides() -> None:
     refused = ARGS.format(fraction=0.8) + TWO_RANKS + REFUSED
     exceeded = ARGS.format(fraction=0.9) + TWO_RANKS + POOL + EXCEEDED
-    assert trial_figures(runs_of(refused + exceeded)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": 0.9}
-    assert trial_figures(runs_of(refused)) == {"largest_refused_fraction": 0.8, "smallest_exceeded_fraction": None}
+    assert trial_figures(runs_of(refused + exceeded)) == {
+        "largest_refused_fraction": 0.8,
+        "smallest_exceeded_fraction": 0.9,
+        "fraction_between_trials": 0.86,
+    }, "the pool is empty at 0.8333"
+    assert trial_figures(runs_of(refused)) == {
+        "largest_refused_fraction": 0.8,
+        "smallest_exceeded_fraction": None,
+        "fraction_between_trials": None,
+    }
+
+
+def test_trials_of_two_models_have_nothing_between_them() -> None:
+    refused = ARGS.format(fraction=0.8) + TWO_RANKS + REFUSED
+    other = (ARGS.format(fraction=0.9) + TWO_RANKS + POOL + EXCEEDED).replace("model_path='", "model_path='/models/other-")
+    assert trial_figures(runs_of(refused + other))["fraction_between_trials"] is None
 
 
 @pytest.mark.parametrize(("release", "expected"), [("0.5.13", False), ("0.5.14", True)])

@@ -241,6 +241,11 @@ SYSTEM: list[Sample] = [
         {"timeout_ms": 600000},
     ),
     (
+        "torch.distributed.DistNetworkError: The client socket has timed out after 60s while trying to connect to (10.0.0.1, 29400).",
+        "rendezvous_timeout",
+        {"seconds": 60},
+    ),
+    (
         "FileNotFoundError: [Errno 2] No such file or directory: '/models/m/config.json'",
         "file_refused",
         {"errno": 2, "file_path": "/models/m/config.json"},
@@ -301,6 +306,16 @@ SYSTEM: list[Sample] = [
         {"architectures": "'FooForCausalLM'"},
     ),
     ("api_server.py: error: unrecognized arguments: --foo 1", "arguments_refused", {"refusal": "--foo 1"}),
+    (
+        "ValueError: Loading someone/model-7b requires you to execute the configuration file in that repo on your local machine.",
+        "remote_code_refused",
+        {},
+    ),
+    (
+        "The repository for someone/model-7b contains custom code which must be executed to correctly load the model.",
+        "remote_code_refused",
+        {},
+    ),
     (
         "Total number of attention heads (40) must be divisible by tensor parallel size (3).",
         "heads_not_divisible",

@@ -363,6 +363,11 @@ KV_CACHE: list[Sample] = [
         {"max_model_len": 128000, "kv_tokens": 78336, "knob": "VLLM_CPU_KVCACHE_SPACE"},
     ),
     (
+        f"model's {MAX_LEN} (8192) is larger than the maximum number of tokens that can be stored in KV cache (6048).",
+        "max_len_above_kv_tokens",
+        {"max_model_len": 8192, "kv_tokens": 6048},
+    ),
+    (
         f"ValueError: The model's {MAX_LEN} (16384) is larger than the maximum number of tokens that can be stored in KV cache. Try",
         "max_len_above_kv_tokens",
         {"max_model_len": 16384},

@@ -63,6 +63,7 @@ def test_what_only_looks_like_a_head_stays(read: Reader, line: str):
     [
         ("> ", Origin(), "quote"),
         ("> > ", Origin(), "quote"),
+        ("▎ ", Origin(), "quote"),
         ("sglang-1  | ", Origin(host="sglang-1"), "compose"),
         ("> sglang-1  | ", Origin(host="sglang-1"), "compose"),
         ("run/server.log:1376:", Origin(), "grep_line"),
