@@ -1,6 +1,6 @@
 """SGLang's table of token positions: one row for each request at once, as long as the context, beside the KV pool.
 
-SGLang sglang/srt/mem_cache/memory_pool.py, ReqToTokenPool: `torch.zeros((size, max_context_len), dtype=torch.int32)`, 0.1.26 - 0.5.23;
+SGLang sglang/srt/mem_cache/memory_pool.py, ReqToTokenPool, 0.4.5.post3 - 0.5.23: whole numbers of four bytes, requests x context;
 the context gets a few tokens more, the rows one more in some releases. Without max_running_requests there are 2048 to 4096 rows.
 """
 
