@@ -75,6 +75,12 @@ def pool_items(facts: Sequence[Fact]) -> dict[str, Item]:
     return {"kv_cache": Item(before.size - after.size, "computed", "free after loading - free after the pools", after.fact)}
 
 
+def pool_size(pool: Fact) -> Size | None:
+    """What the line of one pool adds up to: keys and values, or both together; None where it prints no size."""
+    parts = [size for name in POOL_SIZES if (size := pool.size(name)) is not None]
+    return sum(parts, Size.exact(0)) if parts else None
+
+
 def _without_ranges(pools: Sequence[Fact], backed: Sequence[Fact]) -> list[Fact]:
     """The pools that are memory, not an address range that is backed after graph capture.
 

@@ -12,7 +12,6 @@ from analyzer.engines.sglang_launch import Launch, default_chunk, default_graph_
 from analyzer.engines.sglang_vlm import is_text_only, is_vision_factor
 from analyzer.figures.argument_source import SET_BY_SOMEBODY
 from analyzer.figures.sglang_launch_of_run import cards_of_run, launches, likely_cards, whole_command_lines
-from analyzer.figures.shown import Shown
 
 DECIMALS = 3
 FLAGS = {
@@ -55,7 +54,7 @@ def _reduced_for_vision(launch: Launch, value: float) -> bool:
     return is_vision_factor(value / own)
 
 
-def default_fraction_of(run: Run) -> Shown | None:
+def default_fraction_of(run: Run) -> tuple[float | str, str] | None:
     """The mem_fraction_static of a run that shows none, where it was not asked for and release, card and model are known.
 
     With several cards or kinds of attention possible, the range of their defaults.
@@ -69,7 +68,7 @@ def default_fraction_of(run: Run) -> Shown | None:
     if not known or None in values:
         return None
     value = known[0] if len(known) == 1 else f"{min(known)} to {max(known)}"
-    return Shown("mem_fraction_static", value, f"default of {_described(candidates)}")
+    return value, f"default of {_described(candidates)}"
 
 
 def _undecided(launch: Launch) -> Iterator[Launch]:

@@ -11,7 +11,7 @@ from analyzer.engines.sglang_two_pools import ratio_for_slots, rest_for_slots
 from analyzer.facts.fact import Fact
 from analyzer.figures.sglang_figures import least_of, mem_fraction_static
 from analyzer.figures.sglang_launch_of_run import shows_all_arguments
-from analyzer.figures.sglang_post_capture_pool import is_post_capture
+from analyzer.figures.sglang_post_capture import is_post_capture
 from analyzer.figures.sglang_states import attention_workers, fixed_by, ratio_in_effect, slots_needed
 
 

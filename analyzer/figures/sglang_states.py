@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analyzer.cases.model import Rank, Run
+from analyzer.cases.sglang_ledger import pool_size
 from analyzer.engines.sglang_pool import LARGEST_PAGE
 from analyzer.engines.sglang_two_pools import MAMBA_RATIO_BY_RELEASE, SLOTS_AS_ASKED, implied_ratio, slot_bytes
 from analyzer.figures.sglang_default import default_source, value_of_releases
@@ -48,13 +49,13 @@ def _states(rank: Rank) -> States | None:
     if slots is None or slots <= 0 or not sizes or allocated is None:
         return None
     pools = rank.by_kind.get("kv_cache_allocated", ())
-    parts = [size for name in ("k_size", "v_size", "kv_size") if len(pools) == 1 and (size := pools[0].size(name)) is not None]
+    kv = pool_size(pools[0]) if len(pools) == 1 else None
     drafts = [size for name in DRAFT_STATES if (size := allocated.size(name)) is not None]
     return States(
         slots=slots,
         size=sum(sizes, Size.exact(0)),
-        tokens=pools[0].integer("tokens") if parts else None,
-        kv=sum(parts, Size.exact(0)) if parts and "virtual" not in pools[0].fields else None,
+        tokens=pools[0].integer("tokens") if kv is not None else None,
+        kv=kv if kv is not None and "virtual" not in pools[0].fields else None,
         drafts=sum(drafts, Size.exact(0)) if drafts else None,
         alone=not drafts and "mamba_buffers" not in rank.by_kind,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from analyzer.cases.model import Event, Rank, Run
-from analyzer.engines.interval import Bounds, rounded_up
+from analyzer.cases.sglang_ledger import pool_size
+from analyzer.engines.interval import rounded_up
 from analyzer.engines.sglang import fraction_for_more
 from analyzer.engines.sglang_pool import LARGEST_PAGE
 from analyzer.engines.sglang_two_pools import (
@@ -14,8 +14,6 @@ from analyzer.engines.sglang_two_pools import (
     SLIDING_WINDOW_RATIO_BY_RELEASE,
     WINDOW_SIZED_BY_REQUESTS,
     WindowSplit,
-    full_tokens_at,
-    full_tokens_at_most,
     implied_window_ratio,
     largest_window_requests,
     least_window_ratio,
@@ -25,25 +23,12 @@ from analyzer.figures.sglang_default import default_source, value_of_releases
 from analyzer.figures.sglang_figures import least_of, mem_fraction_static
 from analyzer.figures.sglang_launch_of_run import shows_all_arguments
 from analyzer.figures.sglang_states import attention_workers
-from analyzer.figures.shown import Shown, argument
-from analyzer.units import Size, group_digits
+from analyzer.figures.shown import argument
+from analyzer.units import Size
 
 POOLS = ("kv_swa_split", "kv_swa_usage")
 CAPPED = "kv_swa_cap_fail"
 TOO_SMALL = "kv_swa_request_fail"
-STEP = 0.1
-INSTEAD = "raise mem_fraction_static: both pools together are too small"
-
-
-def window_pool_knobs(run: Run) -> Iterator[Shown]:
-    """The row of swa_full_tokens_ratio, of a model that has window layers beside others."""
-    if any(kind in run.by_kind for kind in (*POOLS, CAPPED, TOO_SMALL)):
-        value, source = ratio_in_effect(run)
-        if sized_by_requests(run):
-            effect = "none: without prefix cache the window pool is sized by max_running_requests"
-            yield Shown("swa_full_tokens_ratio", value, source, effect=effect)
-        else:
-            yield Shown("swa_full_tokens_ratio", value, source, _bounds(run, value), INSTEAD, _effect(run, value))
 
 
 def split_of(run: Run) -> WindowSplit | None:
@@ -98,33 +83,6 @@ def _page(run: Run) -> int:
     return page if isinstance(page, int) and page > 0 else LARGEST_PAGE
 
 
-def _effect(run: Run, ratio: float | None) -> str:
-    """What the pools hold, and what a smaller ratio gives the full one."""
-    refused, split = run.first(TOO_SMALL), split_of(run)
-    if refused is not None:
-        return _effect_of_least(run, refused)
-    if split is None or any(kind.startswith("post_capture_kv") for kind in run.by_kind):  # what is printed first is not what it gets
-        return ""
-    told = f"the full layers hold {group_digits(split.full)} tokens, the window layers {group_digits(split.window)}"
-    pools = pools_of(run)
-    if pools is None:
-        return told
-    full, window = pools
-    told = f"{told} ({full} and {window})"
-    if ratio is None or ratio <= STEP or full.bytes <= 0 or window.bytes <= 0:
-        return told
-    gained = full_tokens_at(split, full, window, ratio - STEP) - split.full
-    return f"{told}; {STEP:g} less gives the full layers about {group_digits(gained)} tokens more"
-
-
-def _effect_of_least(run: Run, refused: Fact) -> str:
-    least, window, page = least_ratio(run, refused), refused.integer("window_tokens"), refused.integer("page_size")
-    if least is None or window is None or page is None or least > LARGEST_WINDOW_RATIO:
-        return ""
-    tokens = group_digits(full_tokens_at_most(least, window, page))
-    return f"at the least ratio that works the full layers hold at most {tokens} tokens: the pools are small altogether"
-
-
 def pools_of(run: Run) -> tuple[Size, Size] | None:
     """(full, window), what the pools of the first rank take that prints a line for each.
 
@@ -146,21 +104,8 @@ def _pools(rank: Rank, split: WindowSplit) -> tuple[Size, Size] | None:
         full, window = (own[0], own[1]) if labels[0] == "Full" or labels[1] == "SWA" else (own[1], own[0])
     elif split.full != split.window and window.integer("tokens") == split.full:
         full, window = window, full
-    sizes = _size(full), _size(window)
+    sizes = pool_size(full), pool_size(window)
     return (sizes[0], sizes[1]) if sizes[0] is not None and sizes[1] is not None else None
-
-
-def _size(pool: Fact) -> Size | None:
-    parts = [size for name in ("k_size", "v_size", "kv_size") if (size := pool.size(name)) is not None]
-    return sum(parts, Size.exact(0)) if parts else None
-
-
-def _bounds(run: Run, ratio: float | None) -> Bounds:
-    refused = run.first(TOO_SMALL)
-    if refused is None or ratio is None:
-        return Bounds()
-    because = "below, the window pool holds no more than one window and one page"
-    return Bounds().raised(least_ratio(run, refused), because).capped(LARGEST_WINDOW_RATIO, "the engine takes no larger one")
 
 
 def least_ratio(run: Run, refused: Fact) -> float | None:

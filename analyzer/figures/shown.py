@@ -1,29 +1,11 @@
-"""One setting as a log shows it, before it is put into words."""
+"""Values of settings as a log shows them, and where."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import isfinite
 
 from analyzer.cases.model import Run
-from analyzer.engines.interval import Bounds
 from analyzer.figures.argument_source import argument_source
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """`instead` is what else to change where no value works, `note` what the values that work do not give; `effect` what a change does.
-
-    Each is empty where nothing computes it.
-    """
-
-    knob: str
-    value: int | float | str | None = None
-    source: str = ""
-    bounds: Bounds = field(default_factory=Bounds)
-    instead: str = ""
-    effect: str = ""
-    note: str = ""
 
 
 def argument(run: Run, name: str) -> tuple[int | float | None, str]:

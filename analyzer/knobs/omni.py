@@ -24,7 +24,7 @@ from analyzer.figures.omni_stages import (
     stages,
     totals,
 )
-from analyzer.figures.shown import Shown
+from analyzer.knobs.shown import Shown
 from analyzer.units import Size
 
 FIXED = "none: kv_cache_bytes gives the size of the pool"

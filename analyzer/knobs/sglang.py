@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from analyzer.cases.model import Run
 from analyzer.engines.interval import Bounds, rounded_up
@@ -23,8 +22,9 @@ from analyzer.figures.sglang_figures import (
     pool_tokens,
 )
 from analyzer.figures.sglang_launch_of_run import attention_shares, largest_graph, release_of_run
-from analyzer.figures.shown import Shown, argument, printed
+from analyzer.figures.shown import argument, printed
 from analyzer.knobs.sglang_other import other_knobs
+from analyzer.knobs.shown import Shown
 
 INSTEAD = "make weights, graphs (cuda_graph_max_bs) or activations (chunked_prefill_size) smaller, or use more cards (tp_size)"
 
@@ -41,11 +41,10 @@ def sglang_knobs(run: Run) -> Iterator[Shown]:
 
 def _fraction(run: Run) -> Shown:
     value = mem_fraction_static(run)
+    told = "; ".join(filter(None, (_fraction_source(run, value), _automatic(run), _not_in_effect(run, value))))
+    shown, source = (default_fraction_of(run) if value is None else None) or (value, told)
     bounds, note = _bounds(run)
-    if value is None and (own := default_fraction_of(run)) is not None:
-        return replace(own, bounds=bounds, instead=INSTEAD, effect=_fraction_effect(run), note=note)
-    source = "; ".join(filter(None, (_fraction_source(run, value), _automatic(run), _not_in_effect(run, value))))
-    return Shown("mem_fraction_static", value, source, bounds, INSTEAD, _fraction_effect(run), note)
+    return Shown("mem_fraction_static", shown, source, bounds, INSTEAD, _fraction_effect(run), note)
 
 
 def _bounds(run: Run) -> tuple[Bounds, str]:

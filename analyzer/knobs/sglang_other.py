@@ -9,7 +9,8 @@ from analyzer.cases.sglang_ledger import SIZED
 from analyzer.engines.sglang_pool import LARGEST_PAGE
 from analyzer.figures.sglang_figures import draft_in_static_share, largest_token, pool_tokens
 from analyzer.figures.sglang_headroom_items import headroom_items
-from analyzer.figures.shown import Shown, argument, word
+from analyzer.figures.shown import argument, word
+from analyzer.knobs.shown import Shown
 from analyzer.units import group_digits
 
 NO_DRAFT_MODEL = "NGRAM"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.cases.model import Run
-from analyzer.figures.sglang_host_cache import host_cache_knobs
-from analyzer.figures.sglang_post_capture_pool import post_capture_knobs
-from analyzer.figures.sglang_windows import window_pool_knobs
-from analyzer.figures.shown import Shown
+from analyzer.knobs.sglang_host_cache import host_cache_knobs
+from analyzer.knobs.sglang_post_capture import post_capture_knobs
 from analyzer.knobs.sglang_states import state_pool_knobs
+from analyzer.knobs.sglang_windows import window_pool_knobs
+from analyzer.knobs.shown import Shown
 
 
 def special_pool_knobs(run: Run) -> Iterator[Shown]:

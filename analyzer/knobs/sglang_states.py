@@ -20,7 +20,8 @@ from analyzer.figures.sglang_states import (
     slots_per_request,
     states_of,
 )
-from analyzer.figures.shown import Shown, argument
+from analyzer.figures.shown import argument
+from analyzer.knobs.shown import Shown
 from analyzer.units import group_digits
 
 KINDS = ("mamba_alloc", "mamba_slot_exhausted", *REFUSALS)

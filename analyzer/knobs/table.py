@@ -8,10 +8,10 @@ from itertools import chain
 from analyzer.analysis import KnobRecord
 from analyzer.cases.model import Run
 from analyzer.engines.interval import rounded_down, rounded_up
-from analyzer.figures.shown import Shown
 from analyzer.knobs.omni import omni_knobs
 from analyzer.knobs.sglang import sglang_knobs
 from analyzer.knobs.sglang_special_pools import special_pool_knobs
+from analyzer.knobs.shown import Shown
 from analyzer.knobs.vllm import vllm_knobs
 from analyzer.units import format_bytes
 

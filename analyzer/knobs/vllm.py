@@ -8,7 +8,7 @@ from analyzer.cases.model import Run
 from analyzer.engines.interval import Bounds
 from analyzer.engines.vllm_arena import STILL_DONE
 from analyzer.figures.known_arguments import takes
-from analyzer.figures.shown import Shown, argument, printed
+from analyzer.figures.shown import argument, printed
 from analyzer.figures.vllm_arena_bounds import arenas
 from analyzer.figures.vllm_bounds import utilizations
 from analyzer.figures.vllm_cache import (
@@ -23,6 +23,7 @@ from analyzer.figures.vllm_cache import (
 )
 from analyzer.figures.vllm_figures import arena_pinned, utilization_in_effect
 from analyzer.figures.vllm_profile import computed_budget, printed_budget, total_of, unexplained
+from analyzer.knobs.shown import Shown
 from analyzer.units import GIB, Size
 
 INSTEAD = (

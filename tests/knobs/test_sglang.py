@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from analyzer.figures.shown import Shown
 from analyzer.knobs.sglang import sglang_knobs
+from analyzer.knobs.shown import Shown
 from tests.runs import run_of
 from tests.sglang_dumps import dump
 

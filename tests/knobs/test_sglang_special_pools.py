@@ -8,7 +8,7 @@ import yaml
 
 from analyzer.analysis import KnobRecord
 from analyzer.figures.sglang_host_cache import largest_pool, ranks_on_host
-from analyzer.figures.sglang_post_capture_pool import fraction_after_capture
+from analyzer.knobs.sglang_post_capture import fraction_after_capture
 from analyzer.knobs.table import knobs
 from tests.runs import run_of
 

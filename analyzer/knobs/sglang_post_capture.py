@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.cases.model import Rank, Run
+from analyzer.cases.sglang_ledger import pool_size
 from analyzer.engines.sglang_post_capture import activation_reserve, headroom
 from analyzer.facts.fact import Fact
 from analyzer.figures.sglang_figures import least_of, mem_fraction_static
 from analyzer.figures.sglang_launch_of_run import cards_of_run, launches
-from analyzer.figures.shown import Shown
+from analyzer.figures.sglang_post_capture import FINAL, FIRST, is_post_capture
+from analyzer.knobs.shown import Shown
 from analyzer.units import Size, group_digits
 
 KNOB = "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING"
-FINAL = "post_capture_kv"
-FIRST = ("kv_cache_allocated", "kv_swa_usage")
-
-
-def is_post_capture(run: Run) -> bool:
-    """Whether the log shows that pools were sized again after graph capture."""
-    virtual = any("virtual" in fact.fields for kind in FIRST for fact in run.all(kind))
-    return virtual or any(kind.startswith(FINAL) or kind == "post_capture_eager_gap" for kind in run.by_kind)
 
 
 def post_capture_knobs(run: Run) -> Iterator[Shown]:
@@ -76,6 +70,6 @@ def _pool(fact: Fact | None) -> str:
     if fact is None:
         return ""
     tokens = fact.integer("tokens") or fact.integer("full_tokens")
-    parts = [size for name in ("k_size", "v_size", "kv_size") if (size := fact.size(name)) is not None]
-    together = f" ({sum(parts, Size.exact(0))})" if parts else ""
+    size = pool_size(fact)
+    together = f" ({size})" if size is not None else ""
     return f"{group_digits(tokens)} tokens{together}" if tokens is not None else ""
