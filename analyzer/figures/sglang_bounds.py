@@ -19,6 +19,7 @@ from analyzer.figures.sglang_figures import (
     token_bytes,
 )
 from analyzer.figures.sglang_headroom_items import free_after_pools, itemized, taken_beside_pools
+from analyzer.figures.sglang_post_capture import is_post_capture
 
 
 def fractions(run: Run) -> Bounds:
@@ -42,7 +43,7 @@ def fractions_with_a_pool(run: Run) -> Bounds:
     """The same for a pool of any size: SGLang serves with one that holds no request of the full length, and refuses longer ones."""
     scale = asked_per_effect(run)
     found = _lower_end(run, scale)
-    for rank in run.ranks:
+    for rank in () if is_post_capture(run) else run.ranks:  # the pools get their memory last, and make room for the rest
         found = _upper_end(run, rank, scale, found)
     return found
 

@@ -14,6 +14,7 @@ from analyzer.engines.sglang_pool import most_tokens_needed, pool_limits_input, 
 from analyzer.engines.tokens import bytes_per_token
 from analyzer.facts.fact import Fact
 from analyzer.figures.sglang_launch_of_run import sampled_releases
+from analyzer.figures.sglang_post_capture import is_post_capture
 from analyzer.units import Size
 
 IN_EFFECT = ("kv_weights_leave_none", "kv_not_enough", "args_vlm_mem_reduce", "args_nsa_mem_fraction", "omni_request_too_big")
@@ -47,6 +48,7 @@ def run_figures(run: Run) -> dict[str, Any]:
         "omni": is_omni(run),
         "most_free": max(start.values(), key=lambda size: size.bytes) if least is not None else None,
         "pool_tokens": pool_tokens(run),
+        "sized_after_capture": is_post_capture(run),
     }
 
 

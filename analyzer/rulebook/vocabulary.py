@@ -46,6 +46,7 @@ RUN: dict[str, str] = {
     "phase": "the furthest phase reached",
     "pool_tokens": "SGLang: tokens that the KV pool holds",
     "profile": "the profile that was chosen or forced",
+    "sized_after_capture": "SGLang: whether the pools get their memory after graph capture (off by default)",
     "served": "whether it came so far that it served",
     "stage_pools_pinned": "sglang-omni: whether kv_cache_bytes gives the KV pools of all stages, so that no fraction has any effect",
     "utilization": "vLLM's gpu_memory_utilization in effect",

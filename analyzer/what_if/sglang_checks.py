@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from analyzer.cases.model import Rank, Run
 from analyzer.engines import sglang
-from analyzer.engines.checks import Check, cache_at, longest_request, room_for_cache
+from analyzer.engines.checks import ROOM, Check, cache_at, longest_request, not_shown, room_for_cache
 from analyzer.engines.tokens import pool_for
 from analyzer.figures.sglang_figures import asked_per_effect, least_of, mem_fraction_static, token_bytes
+from analyzer.figures.sglang_post_capture import is_post_capture
 from analyzer.units import Size
 from analyzer.what_if.later_checks import Cache, later_checks
 from analyzer.what_if.planned import Planned
@@ -18,6 +19,9 @@ def sglang_checks(run: Run, rank: Rank, planned: Planned) -> Iterator[Check]:
     """Those that the figures of this rank allow, in their order."""
     pre, post = least_of(run, "free_at_start"), least_of(run, "free_after_load")
     if pre is None or post is None or planned.share is None:
+        return
+    if is_post_capture(run):
+        yield not_shown(ROOM, "the pools of the log were sized again after graph capture, from what was free then")
         return
     share, share_then, then = planned.share / asked_per_effect(run), mem_fraction_static(run), rank.size("kv_cache")
     now = sglang.kv_budget(pre + planned.more_free, post + planned.more_free, share)

@@ -232,3 +232,9 @@ def test_sglang_starts_with_a_pool_below_one_request(tmp_path: Path) -> None:
     assert found is not None
     assert found.expected == "starts"
     assert "refuses requests that do not fit" in {check.name: check.why for check in found.checks}["one request of the full window"]
+
+
+def test_pools_that_are_sized_again_after_graph_capture_are_not_foreseen() -> None:
+    run = run_of(SGLANG + "[2026-03-02 10:01:03] KV Cache VA upper bound. #tokens: 103219, K size: 3.15 GB, V size: 3.15 GB\n")
+    (check,) = predict(run, planned_after(run, {"mem_fraction_static": 0.9}, 0))
+    assert (check.name, check.outcome) == ("room for the KV cache", "cannot tell")
